@@ -27,7 +27,17 @@ import msgspec
 
 from dialgauge.data import data_folder
 from dialgauge.formats import read
-from dialgauge.tasks import BLAMED, BlameEstimate, BlameRecord, FailureBlame, ObservedFault, blame_log
+from dialgauge.tasks import (
+    BLAMED,
+    BlameEstimate,
+    BlameRecord,
+    FailureBlame,
+    ObservedFault,
+    audit_log,
+    blame_log,
+    log_world,
+    read_log,
+)
 from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
 
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
@@ -178,8 +188,10 @@ def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureB
         dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
         for dialogue in read(path).dialogues
     }
-    log = blame_log(path, name, root=folder.parent, faults=lambda conversation, _: faults.get(conversation, ()))
-    return [((name, each.evidence.task, each.evidence.trial), each) for each in log.failures]
+    log = read_log(path, name)
+    world = log_world(log, None, folder.parent)
+    blame = blame_log(log, audit_log(log, world), lambda dialogue, _: faults.get(dialogue.id, ()), world)
+    return [((name, each.evidence.task, each.evidence.trial), each) for each in blame.failures]
 
 
 def report(title: str, pairs: Pairs) -> None:

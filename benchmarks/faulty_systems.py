@@ -226,5 +226,5 @@ class RefusingBackend(_FaultyBackend):
         if domain != self._closed:
             return super().search(domain, constraints)
         self._ledger.note("nothing found", domain)
-        self._calls.append(Call(name="search", domain=domain, arguments=dict(constraints), outcome="found", found=0))
+        self._calls.append(Call(name="search", domain=domain, arguments=dict(constraints), found=0))
         return Found((), ())

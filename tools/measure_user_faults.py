@@ -50,7 +50,7 @@ def checked_conversations(data: Path, wanted: set[ConversationKey]) -> dict[Conv
     found: dict[ConversationKey, CheckedConversation] = {}
     for file in sorted((data / "tau").glob("*.json.gz")):
         for dialogue in read(file).dialogues:
-            key = (file.name, dialogue.details["task"], int(dialogue.details["trial"]))
+            key = (file.name, dialogue.ended.task, dialogue.ended.trial)
             if key in wanted:
                 found[key] = check_user(dialogue)
     return found
@@ -59,7 +59,7 @@ def checked_conversations(data: Path, wanted: set[ConversationKey]) -> dict[Conv
 def all_conversations(data: Path) -> list[ConversationKey]:
     """Every conversation that could have been drawn."""
     return [
-        (file.name, dialogue.details["task"], int(dialogue.details["trial"]))
+        (file.name, dialogue.ended.task, dialogue.ended.trial)
         for file in sorted((data / "tau").glob("*.json.gz"))
         for dialogue in read(file).dialogues
         if dialogue.outcome

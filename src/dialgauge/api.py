@@ -22,7 +22,7 @@ from dialgauge.tracking import how_many, score
 if TYPE_CHECKING:
     from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
-    from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review
+    from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review, TrialLog
     from dialgauge.tracking import MeasureChoice, Source, TrackingOptions
 
 #: Files of results: one, several, or by the names that they shall have.
@@ -172,10 +172,9 @@ def _scored_logs(systems: Sequence[Run | str], format: str | None) -> list[Run |
     paths = [name for name in systems if isinstance(name, str) and is_input(name)]
     if not paths:
         return list(systems)
-    from dialgauge.tasks import are_results, refuse_unknown, score_results
+    from dialgauge.tasks import are_results, score_results
 
     if not format and not are_results(paths):
-        refuse_unknown(paths)
         return list(systems)
     scored = iter(score_results(paths, resamples=0, format=format).runs)
     return [next(scored) if isinstance(name, str) and is_input(name) else name for name in systems]
@@ -218,20 +217,23 @@ def blame_results(results: Results, *, domain: str | None = None, format: str | 
     (1, 4, '2#0')
     """
     from dialgauge.data import data_folder
-    from dialgauge.formats import named_files, read
-    from dialgauge.tasks import blame_log
+    from dialgauge.formats import named_files
+    from dialgauge.tasks import read_log
 
-    return [
-        blame_log(
-            source,
-            name,
-            domain=domain,
-            root=data_folder().root,
-            format=format,
-            faults=_user_check(list(read(source, format=format).dialogues)),
-        )
-        for name, source in named_files(results).items()
-    ]
+    root = data_folder().root
+    named = named_files(results).items()
+    return [_examined(read_log(source, name, format), domain, None, root)[1] for name, source in named]
+
+
+def _examined(log: TrialLog, domain: str | None, tasks: Path | None, root: Path | None) -> tuple[LogAudit, LogBlame]:
+    """Audit and blame of one log."""
+    from dialgauge.tasks import audit_log, blame_log, log_world
+    from dialgauge.worlds.tools import read_tool_tasks
+
+    log.refuse_others()
+    world = log_world(log, domain, root)
+    audit = audit_log(log, world, tasks=None if tasks is None else read_tool_tasks(tasks))
+    return audit, blame_log(log, audit, _user_faults, world)
 
 
 def review_log(
@@ -241,77 +243,68 @@ def review_log(
     domain: str | None = None,
     tasks: str | Path | None = None,
     format: str | None = None,
+    success: str = "",
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Review:
     """All that can be found out about one log without a model, and its run, which is kept in the store if one is given.
+
+    ``success`` names the field of a log that says whether a conversation passed.
 
     >>> import dialgauge
     >>> review = dialgauge.review_log("tau.json")
     >>> review.sound, review.readings[0].conversation
     (True, '1#1')
     """
+    from dialgauge.data import data_folder
     from dialgauge.engine import SILENT
     from dialgauge.formats import named_files
-    from dialgauge.tasks import LogFindings, Missing, Review, score_results
+    from dialgauge.tasks import LogFindings, Missing, Review, audit_log, blame_log, log_world, read_log, score_results
+    from dialgauge.worlds.tools import read_tool_tasks
 
     [(own, file)] = named_files([source] if name is None else {name: source}).items()
+    log = read_log(file, own, format, success)
     audit = blame = None
     missing: list[Missing] = []
-    try:
-        [audit] = audit_results({own: file}, domain=domain, tasks=tasks, format=format)
-        if audit.no_replay == "no world":
-            missing.append(Missing("replay"))
-        [blame] = blame_results({own: file}, domain=domain, format=format)
-    except DialgaugeError as why:
-        missing.append(Missing("blame" if audit else "audit", why.message))
     faults: dict[str, list[ObservedFault]] = {}
+    if not log.benchmark:
+        missing.append(Missing("format"))
+        faults = {dialogue.id: _user_faults(dialogue) for dialogue in log.dialogues}
+    else:
+        try:
+            world = log_world(log, domain, data_folder().root)
+            audit = audit_log(log, world, tasks=None if tasks is None else read_tool_tasks(Path(tasks)))
+            if audit.no_replay == "no world":
+                missing.append(Missing("replay"))
+            blame = blame_log(log, audit, _user_faults, world)
+        except DialgaugeError as why:
+            missing.append(Missing("blame" if audit else "audit", why.message))
     findings = LogFindings(
         None if audit is None else lambda: audit,
         None if blame is None else lambda: blame,
         lambda: faults,
+        None if audit is None else audit.integrity,
     )
-    scored = score_results({own: file}, findings=lambda _: findings, progress=progress or SILENT, format=format)
-    if audit is None and scored.runs[0].details["integrity"] is None:
-        missing = [Missing("format")]  # not a log of a benchmark: no error of it is to be told
-    if audit is None:
-        faults |= _observed_faults(scored.runs[0].dialogues())
+    scored = score_results({own: log}, findings=lambda _: findings, progress=progress or SILENT)
     run = (scored.save(store) if store is not None else scored).runs[0]
     return Review(run=run, audit=audit, blame=blame, faults=faults, missing=tuple(missing))
 
 
-def log_findings(source: str | Path, format: str | None = None) -> LogFindings:
+def log_findings(log: TrialLog) -> LogFindings:
     """Audit and blame of a log, as tables of its run; nothing is done before one of them is asked for."""
+    from dialgauge.data import data_folder
     from dialgauge.tasks import LogFindings
 
-    return LogFindings(
-        cache(lambda: audit_results(source, format=format)[0]), cache(lambda: blame_results(source, format=format)[0])
-    )
+    examined = cache(lambda: _examined(log, None, None, data_folder().root))
+    return LogFindings(lambda: examined()[0], lambda: examined()[1])
 
 
-def _user_check(dialogues: Sequence[Dialogue]) -> Callable[[str, str], list[ObservedFault]]:
-    """Checks the user of a conversation, by the instruction of its task where it has none itself."""
+def _user_faults(dialogue: Dialogue, instruction: str = "") -> list[ObservedFault]:
+    """What the checks of users see in a conversation, by the instruction of its task where it has none itself."""
     from dialgauge.dialogue import Goal
-
-    by_id = {dialogue.id: dialogue for dialogue in dialogues}
-
-    def check(name: str, instruction: str) -> list[ObservedFault]:
-        dialogue = by_id.get(name)
-        if dialogue is None:  # it was not read
-            return []
-        if dialogue.goal is None and instruction:
-            dialogue = replace(dialogue, goal=Goal(message=(instruction,)))
-        return _observed_faults([dialogue])[name]
-
-    return check
-
-
-def _observed_faults(dialogues: Iterable[Dialogue]) -> dict[str, list[ObservedFault]]:
-    """What the checks of users see in each conversation."""
     from dialgauge.tasks import ObservedFault
     from dialgauge.users.faults import check_user
 
-    return {
-        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
-        for dialogue in dialogues
-    }
+    if dialogue.goal is None and instruction:
+        dialogue = replace(dialogue, goal=Goal(message=(instruction,)))
+    return [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]

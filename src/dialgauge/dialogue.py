@@ -14,10 +14,11 @@ States
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from dialgauge.intents import INTENTS, service_of
@@ -32,22 +33,8 @@ _NAMED = 4
 Speaker: TypeAlias = Literal["user", "system"]
 Values: TypeAlias = tuple[str, ...]
 State: TypeAlias = dict[str, dict[str, Values]]
-#: Kinds of details of an outcome that have names, as ``score[helpful]`` has.
-DetailKind: TypeAlias = Literal[
-    "reward",  # a part of the reward
-    "score",
-    "maximum",  # how much a score may be at most, where that is more than 1
-    "reported",  # a statistic that the log gives for all its conversations
-    "numbered",  # a verdict that was written as a number
-    "stated",  # a verdict that is but the word for how a run ended: what it is where that went well
-    "unclear",  # what stands where a verdict should, and is none
-    "beside",  # a yes or no that is not read, beside the verdict that is: ``beside[result][human_label]``
-    "unread",  # what stands where an amount should, and is no number
-    "variant",  # what may tell one agent from another
-    "label",  # what may name the task of a conversation that names none
-    "task_number",  # what names a task beside its name
-    "task_row",  # the same, or the number of a mere row
-]
+#: How a conversation ended: by itself, at a limit, by a failure beside the agent; unknown where nobody says.
+End: TypeAlias = Literal["finished", "limit", "infrastructure", "unknown"]
 
 
 class Act(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False, cache_hash=True):
@@ -95,23 +82,56 @@ class Fact(Struct, frozen=True, array_like=True):
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
-    """One call of a speaker, mostly the system, to a database or another tool, and what came of it."""
+    """One call of a tool, a database or a service, and what came of it.
+
+    >>> Call(name="find", arguments={"stars": 4}, result='{"hotel": "Lensfield"}').values
+    {'hotel': 'Lensfield'}
+    """
 
     name: str
+    #: JSON as it was written, so that 100 and "100" differ; a text where it was no JSON object.
+    arguments: Any = {}
+    #: None: none was recorded.
+    result: str | None = None
+    failed: bool = False
+    #: The index of its message in the log.
+    message: int | None = None
+    seconds: float | None = None
+    #: The service that was asked; ``user`` for a tool of the user's own.
     domain: str = ""
-    arguments: dict[str, str] = {}
-    #: What came of it, in a word or two: ``found``, ``booked``, ``refused``.
-    outcome: str = ""
     #: How many rows a search found.
     found: int | None = None
     #: The numbers of the rows that it is about, or the first that it found.
     rows: tuple[int, ...] = ()
-    result: dict[str, str] = {}
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments by name; none where they were no JSON object."""
+        return self.arguments if isinstance(self.arguments, dict) else {}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The texts of a result that is a JSON object; empty for any other."""
+        if self.result is None or self.failed or not self.result.startswith("{"):
+            return {}
+        try:
+            return msgspec.json.decode(self.result, type=dict[str, str])
+        except (msgspec.DecodeError, UnicodeError):
+            return {}
+
+    @property
+    def outcome(self) -> str:
+        """What came of it in a word: ``found``, ``done``, ``failed``, ``no result``."""
+        if self.found is not None:
+            return "found"
+        return "failed" if self.failed else "no result" if self.result is None else "done"
 
     @property
     def outcome_words(self) -> str:
-        """What came of it, for people: ``3 found``."""
-        return self.outcome if self.found is None else f"{self.found} {self.outcome}"
+        """What came of it, for people: ``3 found``, or why it failed."""
+        if self.found is not None:
+            return f"{self.found} found"
+        return self.result if self.failed and self.result else self.outcome
 
 
 class Turn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
@@ -195,13 +215,65 @@ class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
         return (*self.message, *(f"knows {name}: {value}" for name, value in self.knows.items()))
 
 
-class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """How a conversation ended: whether the task was done (None: not judged), why not, and who ended it."""
+class SideUsage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """What one side of a conversation used; None where the log does not say. ``tokens`` are both directions."""
 
-    success: bool | None
+    tokens: float | None = None
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+    cost: float | None = None
+    calls: int | None = None
+    seconds: float | None = None
+    #: Replies without a word, and replies that a limit cut off.
+    empty: int | None = None
+    cut: int | None = None
+
+
+class Outcome(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """How a conversation ended and was judged, and of which trial of which task it is."""
+
+    #: None: not judged.
+    success: bool | None = None
+    end: End = "unknown"
+    #: The log's own word for how it ended.
     reason: str = ""
     ended_by: str = ""
-    details: dict[str, str] = {}
+    #: The log it is from: ``tau``, ``tau2``, ``inspect``, ``chat``, ...
+    benchmark: str = ""
+    task: str = ""
+    trial: int = 0
+    #: Tasks and trials that were planned, as the log says; 0 is not said.
+    planned: tuple[int, int] | None = None
+    reward: float | None = None
+    parts: dict[str, float] = {}
+    #: Numbers have means, texts have shares.
+    scores: dict[str, float | str] = {}
+    seconds: float | None = None
+    #: By side: ``agent``, ``user``, or ``both`` where the log does not tell them apart.
+    usage: dict[str, SideUsage] = {}
+    #: The calls that the task expects, None where the log does not say, and the texts that the agent is to tell.
+    expected: tuple[Call, ...] | None = None
+    outputs: tuple[str, ...] = ()
+    #: The expected calls are those that the log stores with the verdict, and not just with the task.
+    graded: bool = False
+    #: What else is shown of it: model, policy, error, explanation.
+    facts: dict[str, str] = {}
+
+
+class Blame(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
+    """A side suspected of a failure, with one piece of evidence: a code and what it is about."""
+
+    dialogue: str
+    #: What failed: a task, a domain, an item of the goal.
+    unit: str = ""
+    side: str
+    cause: str = ""
+    turn: int | None = None
+    code: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+_NO_OUTCOME = Outcome()
 
 
 class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, gc=False):
@@ -231,14 +303,20 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return html
 
     @property
-    def details(self) -> dict[str, str]:
-        """What the outcome says beside the verdict; nothing where there is none."""
-        return self.outcome.details if self.outcome else {}
+    def ended(self) -> Outcome:
+        """The outcome; an empty one where none is recorded."""
+        return self.outcome or _NO_OUTCOME
 
     @property
     def instruction(self) -> tuple[str, ...]:
         """The lines that the user was given; none where they are not recorded."""
         return self.goal.instruction if self.goal else ()
+
+    def calls(self) -> Iterator[tuple[Speaker, Call]]:
+        """All calls in order, each with the side that made it."""
+        for turn in self.turns:
+            for call in turn.calls or ():
+                yield "user" if call.domain == "user" else turn.speaker, call
 
     def user_turns(self) -> Iterator[Turn]:
         """The user's turns, in order: the ones that carry states."""
@@ -286,35 +364,6 @@ class Ontology(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def slots(self) -> Iterator[tuple[str, str]]:
         """All (domain, slot) pairs, in the ontology's order."""
         return ((domain, slot) for domain, slots in self.domains.items() for slot in slots)
-
-
-def write_details(kind: DetailKind, texts: Mapping[str, str], of: str | None = None) -> dict[str, str]:
-    """Texts by name as details of a kind; ``of`` names what all of them belong to.
-
-    >>> write_details("score", {"helpful": "4"}) | write_details("beside", {"human_label": "true"}, of="result")
-    {'score[helpful]': '4', 'beside[result][human_label]': 'true'}
-    """
-    return {f"{kind}{'' if of is None else f'[{of}]'}[{name}]": text for name, text in texts.items()}
-
-
-def read_details(kind: DetailKind, details: Mapping[str, str]) -> dict[str, str]:
-    """The details of a kind, by name.
-
-    >>> read_details("score", {"score[helpful]": "4", "cost": "0.1"})
-    {'helpful': '4'}
-    """
-    beginning = f"{kind}["
-    return {
-        key[len(beginning) : -1]: text
-        for key, text in details.items()
-        if key.startswith(beginning) and key.endswith("]") and len(key) > len(beginning) + 1
-    }
-
-
-def read_owned_details(kind: DetailKind, details: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """The details of a kind that were written ``of`` something, by its name and theirs."""
-    pairs = ((name.partition("]["), text) for name, text in read_details(kind, details).items())
-    return {(owner, name): text for (owner, both, name), text in pairs if both}
 
 
 def dialogue_key(identifier: str) -> str:

@@ -198,8 +198,10 @@ def tool_data(dialogue: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str
     for turn in dialogue["turns"]:
         for call in turn.get("calls") or ():
             yield from ((call, name) for name in ("arguments", "result") if name in call)
-    if (dialogue.get("outcome") or {}).get("details"):
-        yield dialogue["outcome"], "details"
+    outcome = dialogue.get("outcome") or {}
+    yield from ((call, "arguments") for call in outcome.get("expected") or () if "arguments" in call)
+    if outcome.get("facts"):
+        yield outcome, "facts"
 
 
 def _writings(field: PersonalField) -> Iterator[str]:

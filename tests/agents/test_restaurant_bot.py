@@ -48,7 +48,7 @@ def respond(bot: RuleBot, text: str, facts: list[Fact] | None = None) -> str:
 
 def failures(setting: Setting, bot: RuleBot, count: int) -> list[str]:
     outcomes = [dialogue.outcome for dialogue in conversations_with(setting, bot, count)]
-    return [one.details.get(EXPLANATION, "?") for one in outcomes if one and not one.success]
+    return [one.facts.get(EXPLANATION, "?") for one in outcomes if one and not one.success]
 
 
 def wrong_replies(bot: RuleBot, dialogue: Dialogue) -> int:

@@ -73,7 +73,7 @@ def one_outcome(task: int, spoil: Callable[[str], str], position: int = 1) -> Ou
 def test_mistakes_end_the_conversation(task: int, spoil: Callable[[str], str], reason: str) -> None:
     outcome = one_outcome(task, spoil)
     assert (outcome.success, outcome.reason, outcome.ended_by) == (False, USER_GAVE_UP, "user")
-    assert reason in outcome.details[EXPLANATION]
+    assert reason in outcome.facts[EXPLANATION]
 
 
 def test_questions_may_come_in_any_order_and_twice() -> None:
@@ -114,7 +114,7 @@ def test_patience_ends() -> None:
         success=False,
         reason=MAX_EXCHANGES,
         ended_by="session",
-        details={EXPLANATION: "no end after 100 exchanges"},
+        facts={EXPLANATION: "no end after 100 exchanges"},
     )
     assert len(dialogue.turns) == 200
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from msgspec import Struct
 
 from dialgauge.agents import EXPLANATION, Limits, Reply, Scenario, SystemContext, Usage, UserContext, converse
-from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
+from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, SideUsage, Speaker, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import restaurant_scenario, simulate, world_facts
 from dialgauge.worlds.restaurant import (
@@ -75,7 +75,7 @@ def test_closing_words_are_answered_too() -> None:
     dialogue = talk(Scripted("user", closing), Scripted("system", "goodbye"))
     assert said(dialogue) == [("user", "bye"), ("system", "goodbye")]
     assert dialogue.outcome == Outcome(
-        success=None, reason="user_gave_up", ended_by="user", details={EXPLANATION: "bored"}
+        success=None, reason="user_gave_up", ended_by="user", facts={EXPLANATION: "bored"}
     )
 
 
@@ -115,7 +115,7 @@ def test_the_database_answers_calls_between_the_turns() -> None:
 def test_what_replies_cost_is_added_up() -> None:
     dear = Reply(turn=Turn(speaker="system", text="hm"), usage=Usage(calls=1, tokens_out=7))
     outcome = talk(Scripted("user", "a", "b", BYE), Scripted("system", dear, dear)).outcome
-    assert outcome is not None and outcome.details == {"system calls": "2", "system tokens_out": "14"}
+    assert outcome is not None and outcome.usage == {"agent": SideUsage(calls=2, tokens=14, tokens_out=14)}
 
 
 @given(st.integers(1, 5))
@@ -160,8 +160,8 @@ def test_an_agent_that_fails_ends_its_conversation_only(failing: Callable[[], An
     outcome = dialogue.outcome
     assert outcome is not None
     assert (outcome.success, outcome.reason, outcome.ended_by) == (False, "agent_error", "system")
-    assert why in outcome.details[EXPLANATION]
-    assert ("traceback" in outcome.details) == (failing is crash)
+    assert why in outcome.facts[EXPLANATION]
+    assert ("traceback" in outcome.facts) == (failing is crash)
 
 
 def test_a_user_that_fails_says_nothing_about_the_system() -> None:
@@ -176,7 +176,7 @@ def test_an_agent_that_cannot_start() -> None:
 
     dialogue = talk(Scripted("user", "hi"), Broken("system"))
     assert dialogue.turns == ()
-    assert dialogue.outcome is not None and dialogue.outcome.details == {EXPLANATION: "no model"}
+    assert dialogue.outcome is not None and dialogue.outcome.facts == {EXPLANATION: "no model"}
 
 
 def test_ctrl_c_is_no_failure_of_an_agent() -> None:

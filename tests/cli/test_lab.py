@@ -34,7 +34,7 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert json.loads(Path("scores.json").read_text())["run"] == run.id
     held, written = list(run.dialogues()), read("talks/conversations.jsonl").dialogues
     assert [one.turns for one in written] == [one.turns for one in held]
-    verdicts = [one.outcome.details.pop("verdict") for one in written if one.outcome is not None]
+    verdicts = [one.outcome.facts.pop("verdict") for one in written if one.outcome is not None]
     assert verdicts.count("done") / len(held) == run.scores["Success(rules=strict)"].value
     assert written == held
     services = json.loads(Path("talks/schema.json").read_text())

@@ -74,7 +74,7 @@ def test_an_unfair_task_is_named_even_where_conversations_do_not_belong(capsys: 
 def test_each_log_has_a_page_of_its_own_and_an_older_one_is_named(capsys: Capture) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     for name in ("one", "two"):
-        Path(f"{name}.jsonl").write_text(json.dumps({"task": "a", "success": True, "messages": talk}))
+        Path(f"{name}.jsonl").write_text(json.dumps({"task_id": "a", "success": True, "messages": talk}))
         assert "in place of" not in dialgauge(capsys, "review", f"{name}.jsonl").out
     assert sorted(page.name for page in Path("runs").glob("*.html")) == ["review-one.html", "review-two.html"]
     assert "(in place of an older one)" in dialgauge(capsys, "review", "two.jsonl").out
@@ -146,7 +146,7 @@ def test_only_tasks_that_the_log_has_are_called_unfair(capsys: Capture) -> None:
 def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     rows = [
-        {"task": task, "trial": trial, "reward": float(trial > 0), "messages": talk}
+        {"task_id": task, "trial": trial, "reward": float(trial > 0), "messages": talk}
         for task in "ab"
         for trial in (0, 1)
     ]
@@ -204,7 +204,7 @@ def test_mixed_up_ids_are_called_so_however_few(capsys: Capture) -> None:
 
 def test_of_chat_messages_copies_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-    rows = [{"task": "a", "trial": trial, "messages": talk, "instruction": f"want {trial}"} for trial in (0, 1)]
+    rows = [{"task_id": "a", "trial": trial, "messages": talk, "instruction": f"want {trial}"} for trial in (0, 1)]
     Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
     outcome = dialgauge(capsys, "review", "chat.jsonl")
     said = " ".join(outcome.out.split())
@@ -222,7 +222,7 @@ def test_the_same_log_twice_is_told_and_each_k_says_its_tasks(capsys: Capture) -
     assert " on 3 tasks, pass^2 100.0%" in said and " on 1 task." in said
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     for name in ("c", "d"):
-        Path(f"{name}.jsonl").write_text(json.dumps({"task": name, "success": True, "messages": talk}))
+        Path(f"{name}.jsonl").write_text(json.dumps({"task_id": name, "success": True, "messages": talk}))
     assert "c and d are the same log under different names." in dialgauge(capsys, "review", "c.jsonl", "d.jsonl").out
 
 
@@ -258,11 +258,12 @@ def test_audit_and_blame_say_that_a_log_is_incomplete(capsys: Capture) -> None:
         assert "INCOMPLETE" not in dialgauge(capsys, "tasks", command, tau_file(Path("b.json"), {"a": "+-"})).out
 
 
-def test_audit_refuses_repeated_ids_as_others_do(capsys: Capture) -> None:
+def test_repeated_ids_are_numbered_on_and_reach_the_check(capsys: Capture) -> None:
     Path("log.json").write_text(json.dumps([tau_result("a", 0, 1.0), tau_result("a", 0, 0.0), tau_result("b", 0, 1.0)]))
-    for command in ("audit", "score", "blame"):
-        outcome = dialgauge(capsys, "tasks", command, "log.json")
-        assert outcome.code == 2 and "ids must be unique" in outcome.err, command
+    for command in ("audit", "blame"):
+        assert dialgauge(capsys, "tasks", command, "log.json").code == 0, command
+    scored = dialgauge(capsys, "tasks", "score", "log.json", "--resamples", 0)
+    assert "numbered on" in scored.err
 
 
 def test_rewards_that_their_own_parts_contradict_are_named(capsys: Capture) -> None:

@@ -35,28 +35,6 @@ def partial(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["tasks score", "tasks audit", "tasks blame", "users faults", "review", "compare tau2.json"],
-)
-def test_a_log_that_could_be_of_two_formats_is_read_where_one_is_named(
-    command: str, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A simulation of tau2-bench without what it was judged by, alone in its file."""
-    monkeypatch.chdir(tmp_path)
-    messages = [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "Is Ann here?"}]
-    simulation = {"id": "x", "task_id": "3", "trial": 0, "termination_reason": "user_stop", "messages": messages}
-    Path("sim.json").write_text(json.dumps(simulation))
-    Path("tau2.json").write_text(json.dumps({**simulation, "reward_info": {"reward": 1.0}}))
-    refused = dialgauge(capsys, *command.split(), "sim.json")
-    assert (
-        "it could be any of these formats: messages, tau2; name one of them (--help says how), as in --format"
-        in refused.err
-    )
-    named = dialgauge(capsys, *command.split(), "sim.json", "--format", "tau2")
-    assert named.code in (0, 1) and "could be any" not in named.err
-
-
 def test_scores_on_the_screen_and_as_json(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
     result = dialgauge(capsys, "tasks", "score", gold, mine, "--json", tmp_path / "out.json", "--by", "domain")
     assert result.code == 0

@@ -32,7 +32,7 @@ from support.soak import examples
 FULL = Dialogue(
     id="d",
     domains=("hotel",),
-    outcome=Outcome(success=False, reason="no room", ended_by="user", details={"turns": "2"}),
+    outcome=Outcome(success=False, reason="no room", ended_by="user", facts={"turns": "2"}),
     goal=Goal(
         tasks={
             "hotel": Task(
@@ -56,9 +56,7 @@ FULL = Dialogue(
             requested={"hotel": ("phone",)},
             spans=(Span("hotel", "area", 0, 2),),
             results=(Fact("a", "b", "c"),),
-            calls=(
-                Call(name="search", domain="hotel", arguments={"area": "north"}, outcome="found", found=1, rows=(3,)),
-            ),
+            calls=(Call(name="search", domain="hotel", arguments={"area": "north"}, found=1, rows=(3,)),),
             candidates=("x", "y"),
             source=0,
         ),

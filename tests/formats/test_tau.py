@@ -11,18 +11,12 @@ from typing import Any, ClassVar
 import pytest
 
 import dialgauge
-from dialgauge.dialogue import Call, Dialogue, Turn
+from dialgauge.dialogue import Call, Dialogue, SideUsage, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read_agent_log, recognise
+from dialgauge.formats import recognise
 from dialgauge.runs import Store, new_run
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json, write_bytes
-
-DETAILS = (
-    "benchmark", "task", "trial", "reward", "agent_cost", "user_cost", "duration", "seed", "error", "stopped_by",
-    "planned_trials", "planned_tasks", "task_set", "agent", "user", "max_steps", "max_errors", "policy",
-    "expected_actions", "expected_outputs",
-)  # fmt: skip
 
 TAU: list[dict[str, Any]] = json.loads(EXAMPLES["tau"])
 TAU2: dict[str, Any] = json.loads(EXAMPLES["tau2"])
@@ -63,7 +57,7 @@ def test_a_conversation_of_tau_bench() -> None:
         Turn(
             speaker="system",
             text="There is none.",
-            calls=(Call(name="find", arguments={"to": "SEA", "n": "1"}, outcome="done", result={"content": "[]"}),),
+            calls=(Call(name="find", arguments={"to": "SEA", "n": 1}, result="[]", message=2),),
             source=4,
         ),
         Turn(speaker="user", text="###STOP###", source=5),
@@ -71,9 +65,9 @@ def test_a_conversation_of_tau_bench() -> None:
     outcome = dialogue.outcome
     assert outcome is not None
     assert (outcome.success, outcome.reason, outcome.ended_by) == (True, "user_stop", "user")
-    assert outcome.details["reward[r_actions]"] == "1.0"
-    assert outcome.details["user_cost"] == "0.01"
-    assert "agent_cost" not in outcome.details
+    assert (outcome.task, outcome.trial, outcome.end) == ("3", 0, "finished")
+    assert outcome.parts == {"r_actions": 1.0}
+    assert outcome.usage == {"user": SideUsage(cost=0.01)}
 
 
 def test_a_conversation_of_tau2_bench_whose_user_has_tools() -> None:
@@ -88,20 +82,20 @@ def test_a_conversation_of_tau2_bench_whose_user_has_tools() -> None:
     assert [(turn.speaker, turn.text, turn.source) for turn in dialogue.turns] == [
         ("system", "Hi!", 0), ("user", "Let me see.", 1), ("user", "It is slow. ###STOP###", 3),
     ]  # fmt: skip
-    assert dialogue.turns[2].calls == (Call(name="speed", outcome="done", result={"content": "slow"}),)
+    assert dialogue.turns[2].calls == (Call(name="speed", result="slow", message=1),)
     assert dialogue.outcome is not None
-    details = dialogue.outcome.details
-    assert (details["planned_trials"], details["planned_tasks"]) == ("2", "1")
-    assert (details["agent_cost"], details["user_cost"], details["reward[ENV_ASSERTION]"]) == ("0.25", "0.5", "0.0")
+    outcome = dialogue.outcome
+    assert outcome.planned == (1, 2)
+    assert outcome.usage == {"agent": SideUsage(cost=0.25), "user": SideUsage(cost=0.5)}
+    assert outcome.parts["ENV_ASSERTION"] == 0.0
 
 
 @pytest.mark.parametrize("name", ["tau", "tau2"])
-def test_the_prompt_is_kept_as_a_checksum_only_and_details_have_known_names(name: str) -> None:
+def test_the_prompt_is_kept_as_a_checksum_only(name: str) -> None:
     [dialogue], _ = read_bytes(name, EXAMPLES[name])
     assert dialogue.outcome is not None
     assert b"# Policy" not in write_bytes("native", [dialogue])[0]
-    assert len(dialogue.outcome.details["policy"]) == 12
-    assert {key.partition("[")[0] for key in dialogue.outcome.details} <= set(DETAILS)
+    assert len(dialogue.outcome.facts["policy"]) == 12
 
 
 def test_the_last_calls_are_those_of_a_turn_without_words() -> None:
@@ -129,7 +123,7 @@ def test_calls_in_a_row_and_several_at_once_find_their_results() -> None:
     )
     [_, answer] = dialogue.turns
     assert [(call.name, call.outcome, call.result) for call in answer.calls or ()] == [
-        ("a", "done", {"content": "yes a"}), ("b", "error", {"content": "Error: no b"}), ("c", "no result", {}),
+        ("a", "done", "yes a"), ("b", "failed", "Error: no b"), ("c", "no result", None),
     ]  # fmt: skip
 
 
@@ -149,10 +143,8 @@ def test_an_empty_message_of_the_user_stays_a_turn() -> None:
     assert [(turn.speaker, turn.text) for turn in dialogue.turns] == [("user", ""), ("system", "?")]
 
 
-@pytest.mark.parametrize(
-    ("written", "read"), [("no JSON {", {"arguments": "no JSON {"}), ("[1]", {"arguments": "[1]"}), ("", {})]
-)
-def test_arguments_that_are_no_object_stay_as_they_are(written: str, read: dict[str, str]) -> None:
+@pytest.mark.parametrize(("written", "read"), [("no JSON {", "no JSON {"), ("[1]", "[1]"), ("", {})])
+def test_arguments_that_are_no_object_stay_as_they_are(written: str, read: object) -> None:
     call = {"id": "a", "function": {"name": "a", "arguments": written}}
     dialogue = only("tau", [tau({"role": "assistant", "content": None, "tool_calls": [call]})])
     assert (dialogue.turns[0].calls or ())[0].arguments == read
@@ -182,7 +174,7 @@ def test_success_is_a_reward_of_one(reward: float | None, success: bool | None) 
 
 def test_a_simulation_that_was_not_judged_has_no_verdict() -> None:
     outcome = only("tau2", tau2(reward_info=None)).outcome
-    assert outcome is not None and outcome.success is None and "reward" not in outcome.details
+    assert outcome is not None and outcome.success is None and outcome.reward is None
 
 
 @pytest.mark.parametrize(
@@ -238,16 +230,17 @@ def test_a_tolerant_reading_leaves_out_what_is_wrong() -> None:
     assert [error.dialogue for error in notes.refused] == ["3#1"]
 
 
-def test_a_trial_that_occurs_twice_is_an_error(tmp_path: Path) -> None:
+def test_a_trial_that_occurs_twice_is_numbered_on_for_the_check_of_its_task(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps([tau(), tau()]))
-    with pytest.raises(DialgaugeError, match=r"3#0: this id was already used"):
-        dialgauge.read(tmp_path / "twice.json")
+    corpus = dialgauge.read(tmp_path / "twice.json")
+    assert [dialogue.id for dialogue in corpus] == ["3#0", "3#0 (2)"]
+    assert corpus.notes.counts == {"a task and trial given again, numbered on": 1}
 
 
 def test_a_part_of_the_reward_that_no_float_can_hold_is_left_out() -> None:
     outcome = only("tau", [tau(info={"reward_info": {"info": {"r_actions": 10**400, "r_outputs": True}}})]).outcome
     assert outcome is not None
-    assert "reward[r_actions]" not in outcome.details and outcome.details["reward[r_outputs]"] == "1.0"
+    assert outcome.parts == {"r_outputs": 1.0}
 
 
 def test_nuls_and_odd_names_pass_through() -> None:
@@ -273,13 +266,10 @@ def test_a_turn_without_a_source_is_written_as_before() -> None:
 def test_the_task_set_does_not_depend_on_the_order_of_tasks() -> None:
     two = [tau(), tau(task_id=4)]
     sets = {
-        one.outcome.details["task_set"]
-        for value in (two, two[::-1])
-        for one in read_json("tau", value)[0]
-        if one.outcome
+        one.outcome.facts["task_set"] for value in (two, two[::-1]) for one in read_json("tau", value)[0] if one.outcome
     }
     assert len(sets) == 1
-    assert sets != {only("tau", [tau()]).outcome.details["task_set"]}  # type: ignore[union-attr]
+    assert sets != {only("tau", [tau()]).outcome.facts["task_set"]}  # type: ignore[union-attr]
 
 
 class TestRealData:
@@ -358,8 +348,6 @@ def test_a_line_that_is_no_simulation_is_said_with_its_number() -> None:
 def test_simulations_alone_are_a_log_without_tasks(tmp_path: Path) -> None:
     path = tmp_path / "simulations.jsonl"
     path.write_text("".join(f"{json.dumps(each)}\n" for each in TAU2["simulations"]))
-    log = read_agent_log(path)
-    assert ([each.task for each in log.conversations], log.tasks) == (
-        [str(each["task_id"]) for each in TAU2["simulations"]],
-        (),
-    )
+    corpus = dialgauge.read(path)
+    assert [each.ended.task for each in corpus] == [str(each["task_id"]) for each in TAU2["simulations"]]
+    assert corpus.notes.tasks == []

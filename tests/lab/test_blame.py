@@ -203,13 +203,13 @@ SEARCHED = Turn(
     speaker="system",
     acts=(_act("Hotel-NoOffer", "area", "centre"),),
     heard=(_act("Hotel-NoOffer", "area", "centre"),),
-    calls=(Call(name="search", domain="hotel", arguments={"area": "centre"}, outcome="found", found=0),),
+    calls=(Call(name="search", domain="hotel", arguments={"area": "centre"}, found=0),),
 )
 ANSWERED = Turn(
     speaker="system",
     acts=(_act("Restaurant-Recommend", "name", "casa"),),
     heard=(_act("Restaurant-Recommend", "name", "casa"),),
-    calls=(Call(name="search", domain="restaurant", arguments={"area": "centre"}, outcome="found", found=3),),
+    calls=(Call(name="search", domain="restaurant", arguments={"area": "centre"}, found=3),),
 )
 ASKED = Turn(
     speaker="system",

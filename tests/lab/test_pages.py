@@ -209,19 +209,17 @@ def test_states_are_those_of_the_turn(library: Library, run: Run) -> None:
 
 def test_calls_stand_beside_the_turn_that_made_them() -> None:
     calls = (
-        Call(
-            name="search", domain="hotel", arguments={"area": "north"}, outcome="found", found=12, rows=tuple(range(12))
-        ),
-        Call(name="book", domain="hotel", arguments={"day": "monday"}, outcome="refused"),
-        Call(name="book", domain="hotel", outcome="booked", rows=(4,), result={"reference": "X1"}),
-        Call(name="search", domain="train", outcome="found", found=0),
+        Call(name="search", domain="hotel", arguments={"area": "north"}, found=12, rows=tuple(range(12))),
+        Call(name="book", domain="hotel", arguments={"day": "monday"}, result="refused", failed=True),
+        Call(name="book", domain="hotel", rows=(4,), result='{"reference": "X1"}'),
+        Call(name="search", domain="train", found=0),
     )
     seen = held(Turn(speaker="system", text="ok", acts=(), calls=calls))
     shown = seen.turns[0].cell.calls
     assert [(call.name, call.outcome.text, call.outcome.tone, call.rows) for call in shown] == [
         ("search hotel", "12 found", "plain", "rows 0, 1, 2, 3, 4, 5, 6, 7 and 4 more"),
         ("book hotel", "refused", "bad", ""),
-        ("book hotel", "booked", "good", "row 4"),
+        ("book hotel", "done", "good", "row 4"),
         ("search train", "0 found", "warn", ""),
     ]
     assert [badge.text for badge in seen.turns[0].badges] == ["book hotel: refused"]
@@ -304,7 +302,7 @@ def test_a_study_names_the_best_predictor_and_those_as_good() -> None:
 
 
 def test_an_agent_that_failed_is_told(tmp_path: Path) -> None:
-    outcome = Outcome(success=None, reason="agent_error", ended_by="system", details={"explanation": "it broke"})
+    outcome = Outcome(success=None, reason="agent_error", ended_by="system", facts={"explanation": "it broke"})
     dialogue = Dialogue(id="a", turns=(), outcome=outcome)
     run = new_run(kind="lab", name="a", corpus=[dialogue])
     went = dict(PAGES.dialogue(Library(runs=[run]), run, dialogue).overview.went)

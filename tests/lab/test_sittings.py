@@ -149,7 +149,7 @@ def test_a_record_holds_all_that_the_measures_need(town: LoadedDomain) -> None:
             assert turn.requested is not None
         calls = [call for turn in dialogue.turns for call in turn.calls or ()]
         booked = [task for task in dialogue.goal.tasks.values() if task.book]
-        assert sum(call.outcome == "booked" and call.name == "book" for call in calls) >= len(booked)
+        assert sum(not call.failed and call.name == "book" for call in calls) >= len(booked)
 
 
 class _Spy:

@@ -196,7 +196,7 @@ def row(name: str) -> int:
     ],
 )
 def test_answers_are_read_from_values(reply: str, expected: Act | None) -> None:
-    found = Call(name="search", domain="bike", outcome="found", found=1, rows=(row("Corvo Ranger"),))
+    found = Call(name="search", domain="bike", found=1, rows=(row("Corvo Ranger"),))
     held = conversation(
         ("A bike.", (act("Bike-Inform"),), ()),
         ("The Corvo Ranger!", (), (found,)),

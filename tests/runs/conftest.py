@@ -38,7 +38,7 @@ def dialogues() -> list[Dialogue]:
             ),
             goal=Goal(tasks={"hotel": Task(info={"area": "north"})}),
             domains=("hotel", "train"),
-            outcome=Outcome(success=False, reason="loop", ended_by="user", details={"loops": "1"}),
+            outcome=Outcome(success=False, reason="loop", ended_by="user", facts={"loops": "1"}),
         ),
         Dialogue(id="b", turns=(Turn(speaker="user", text="hi"),)),
     ]

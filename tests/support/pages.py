@@ -88,7 +88,7 @@ def hostile_dialogue() -> Dialogue:
     """A dialogue that is hostile wherever a record can hold text."""
     state: State = {HOSTILE: {HOSTILE: (HOSTILE,)}}
     acts = (Act(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,)), Act(f"{HOSTILE}-Inform", HOSTILE, "name", (HOSTILE,)))
-    call = Call(name=HOSTILE, domain=HOSTILE, arguments={HOSTILE: HOSTILE}, outcome=HOSTILE, result={HOSTILE: HOSTILE})
+    call = Call(name=HOSTILE, domain=HOSTILE, arguments={HOSTILE: HOSTILE}, result=HOSTILE, failed=True)
     return Dialogue(
         id=HOSTILE,
         turns=(
@@ -99,5 +99,5 @@ def hostile_dialogue() -> Dialogue:
         ),
         goal=Goal(tasks={HOSTILE: Task(info={HOSTILE: HOSTILE}, book={HOSTILE: HOSTILE}, requests=(HOSTILE,))}),
         domains=(HOSTILE,),
-        outcome=Outcome(success=False, reason=HOSTILE, ended_by=HOSTILE, details={"explanation": HOSTILE}),
+        outcome=Outcome(success=False, reason=HOSTILE, ended_by=HOSTILE, facts={"explanation": HOSTILE}),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,23 +34,23 @@ def system(*written: str, calls: Sequence[Call] = (), heard: Sequence[Act] | Non
 def booked(domain: str, row: int, reference: str = "ABCD1234", **slots: str) -> Call:
     """A booking that was made."""
     result = {"reference": reference}
-    return Call(name="book", domain=domain, arguments=slots, outcome="booked", rows=(row,), result=result)
+    return Call(name="book", domain=domain, arguments=slots, rows=(row,), result=json.dumps(result))
 
 
 def refused(domain: str, row: int, **slots: str) -> Call:
     """A booking that was refused."""
-    return Call(name="book", domain=domain, arguments=slots, outcome="refused", rows=(row,))
+    return Call(name="book", domain=domain, arguments=slots, result="refused", failed=True, rows=(row,))
 
 
 def searched(domain: str, **constraints: str) -> Call:
     """A search."""
-    return Call(name="search", domain=domain, arguments=constraints, outcome="found", found=1)
+    return Call(name="search", domain=domain, arguments=constraints, found=1)
 
 
 def taxi(**wanted: str) -> Call:
     """A taxi that was sent."""
     result = {"car type": "black ford", "phone": "07123456789"}
-    return Call(name="taxi", domain="taxi", arguments=wanted, outcome="booked", result=result)
+    return Call(name="taxi", domain="taxi", arguments=wanted, result=json.dumps(result))
 
 
 BYE = (user("general-bye"), system("general-bye"))

@@ -39,7 +39,7 @@ from dialgauge.agents.protocol import (
     Usage,
     UserContext,
 )
-from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Speaker, Turn
+from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, SideUsage, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
@@ -182,11 +182,20 @@ def _ended(reply: Reply, speaker: Speaker, costs: dict[str, Usage]) -> Outcome:
 
 
 def _outcome(costs: dict[str, Usage], success: bool | None, reason: str, ended_by: str, why: str) -> Outcome:
-    details = {EXPLANATION: why} if why else {}
-    for speaker, usage in costs.items():
-        if usage is not NO_USAGE:
-            details |= {f"{speaker} {name}": f"{cost:g}" for name, cost in asdict(usage).items() if cost}
-    return Outcome(success=success, reason=reason, ended_by=ended_by, details=details)
+    used = {speaker: usage for speaker, usage in costs.items() if usage is not NO_USAGE}
+    return Outcome(
+        success=success,
+        reason=reason,
+        ended_by=ended_by,
+        seconds=sum(usage.seconds for usage in used.values()) or None,
+        usage={"agent" if speaker == "system" else speaker: _recorded(usage) for speaker, usage in used.items()},
+        facts={EXPLANATION: why} if why else {},
+    )
+
+
+def _recorded(usage: Usage) -> SideUsage:
+    counts = {name: count for name, count in asdict(usage).items() if count}
+    return SideUsage(tokens=usage.tokens_in + usage.tokens_out or None, **counts)
 
 
 # Agents are strangers: whatever they raise or return ends their conversation and nothing else.
@@ -221,18 +230,18 @@ class _Failure(Exception):
 
     def __init__(self, speaker: Speaker, why: str, cause: BaseException | None = None) -> None:
         super().__init__(why)
-        details = {EXPLANATION: why}
+        facts = {EXPLANATION: why}
         if cause is not None and not isinstance(cause, DialgaugeError):
-            details["traceback"] = "".join(traceback.format_exception(cause)).strip()
+            facts["traceback"] = "".join(traceback.format_exception(cause)).strip()
         # A user that fails says nothing about the system.
         success = None if speaker == "user" else False
-        self.outcome = Outcome(success=success, reason=AGENT_ERROR, ended_by=speaker, details=details)
+        self.outcome = Outcome(success=success, reason=AGENT_ERROR, ended_by=speaker, facts=facts)
 
 
 def _out_of_time(limits: Limits, speaker: Speaker, agent: Agent) -> Outcome:
     why = f"the conversation took longer than {limits.seconds:g} seconds; {_name(agent)} was to answer"
     success = None if speaker == "user" else False
-    return Outcome(success=success, reason=TIME_BUDGET, ended_by=speaker, details={EXPLANATION: why})
+    return Outcome(success=success, reason=TIME_BUDGET, ended_by=speaker, facts={EXPLANATION: why})
 
 
 def _start(agent: Agent, context: Context, speaker: Speaker) -> None:

@@ -53,14 +53,13 @@ class ToolDesk:
             with suppress(ValueError, RecursionError):
                 given = json.loads(arguments or "{}")
         outcome = self.world.call(name, given, "user" if side == "user" else "system")
-        texts = {key: _text(value) for key, value in given.items()} if isinstance(given, Mapping) else {}
         self._calls.append(
             Call(
                 name=name,
                 domain="user" if side == "user" else "",
-                arguments=texts,
-                outcome=DONE if outcome.ok else ERROR,
-                result={"content": outcome.text},
+                arguments=dict(given) if isinstance(given, Mapping) else arguments,
+                result=outcome.text,
+                failed=not outcome.ok,
             )
         )
         return outcome

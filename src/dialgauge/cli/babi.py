@@ -892,4 +892,4 @@ def chat(data: Path, task: int | None, seed: int | None, bot: Bot, settings: Mod
         outcome = agents.converse(person, system, scenario).outcome
         reason = outcome.reason if outcome else ""
         if outcome and reason == agents.AGENT_ERROR:
-            raise DialgaugeError(outcome.details[agents.EXPLANATION])
+            raise DialgaugeError(outcome.facts[agents.EXPLANATION])

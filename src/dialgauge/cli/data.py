@@ -15,7 +15,7 @@ from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DEFAULT_LIMIT
+from dialgauge.formats import DEFAULT_LIMIT, read as read_corpus
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -315,7 +315,7 @@ def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     checked = {}
     for read in report.groups:
         for file in read.files if read.format in ("tau", "tau2") else ():
-            integrity = tools.check_log(file.file, data.data_folder().root, read.format)
+            integrity = tools.check_corpus(read_corpus(file.file, format=read.format), data.data_folder().root)
             if integrity is not None:
                 checked[file.file] = integrity
     return checked

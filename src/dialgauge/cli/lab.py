@@ -567,7 +567,7 @@ def chat(
         held = converse(config.user.make(), KeyboardSystem(ask, out.print), scenario)
     _tell_calls(held)
     if held.outcome is not None and held.outcome.reason == AGENT_ERROR:
-        raise DialgaugeError(held.outcome.details[EXPLANATION])
+        raise DialgaugeError(held.outcome.facts[EXPLANATION])
 
 
 class _SystemThatAsks:
@@ -605,7 +605,7 @@ def _tell_calls(held: Dialogue) -> None:
     for turn in held.turns:
         for call in turn.calls or ():
             given = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
-            result = "".join(f" {name} {value}" for name, value in call.result.items())
+            result = "".join(f" {name} {value}" for name, value in call.values.items())
             out.print(f"  {call.name} {call.domain} ({given}): {call.outcome_words}{result}")
 
 

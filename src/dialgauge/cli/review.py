@@ -43,6 +43,9 @@ _DETAIL, _DETAIL_OF_ONE = "--detail has the whole review of each log.", "--detai
     "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
 )
 @click.option(
+    "--success", "success", default="", metavar="FIELD", help="The field of a log that says whether it passed."
+)
+@click.option(
     "--domain",
     "domain",
     metavar="NAME|FOLDER",
@@ -59,6 +62,7 @@ _DETAIL, _DETAIL_OF_ONE = "--detail has the whole review of each log.", "--detai
 def app(
     logs: tuple[str, ...],
     format: str | None,
+    success: str,
     domain: str | None,
     tasks: Path | None,
     detail: bool,
@@ -79,7 +83,8 @@ def app(
     opened.check_writable()
     named = formats.named_files(logs)
     reviews = [
-        _reviewed(name, source, opened, domain=domain, tasks=tasks, format=format) for name, source in named.items()
+        _reviewed(name, source, opened, domain=domain, tasks=tasks, format=format, success=success)
+        for name, source in named.items()
     ]
     page = page or opened.folder / f"review-{_page_name(named)}.html"
     last = [f"Page: {page}{' (in place of an older one)' if page.exists() else ''}"]

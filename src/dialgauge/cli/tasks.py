@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -136,6 +135,9 @@ class Responses(ResponseReading):
     "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
 )
 @click.option(
+    "--success", "success", default="", metavar="FIELD", help="The field of a log that says whether it passed."
+)
+@click.option(
     "--worst", "worst", type=Whole(0), default=0, help="Show the N worst dialogues, and what is wrong in each."
 )
 @click.option(
@@ -162,6 +164,7 @@ def score(
     judge: tuple[str, ...],
     by: Literal["domain"] | None,
     format: str | None,
+    success: str,
     worst: int,
     from_runs: tuple[str, ...],
     resamples: int,
@@ -189,9 +192,8 @@ def score(
     stored = _opened(from_runs or (), output.store)
     if all(run.kind == "trials" for run in stored) if stored else format or (files and _are_results(files)):
         refuse("agent results are already scored", Responses, names=("by", "worst"))
-        scored = _scored_results(
-            stored, files or [], {**how, "measures": measures or (), "judges": judge or (), "format": format}
-        )
+        chosen = {"measures": measures or (), "judges": judge or (), "format": format, "success": success}
+        scored = _scored_results(stored, files or [], {**how, **chosen})
         _print_coverage(scored.results.runs, out if output.on_screen else err)
     else:
         refuse("graders judge agent results", names=("judge",))
@@ -220,11 +222,10 @@ def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[st
     from dialgauge.api import log_findings
 
     def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
-        findings = partial(log_findings, format=how.get("format"))
-        return tasks.score_results(results_files, findings=findings, **how)
+        return tasks.score_results(results_files, findings=log_findings, **how)
 
     results = scored(common.named_systems(files)) if files else tasks.TrialRuns(stored)
-    stands = results.complete and results.trials_stand and all(map(tasks.per_task_stands, results.runs))
+    stands = results.complete and all(map(tasks.per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
 
@@ -329,15 +330,10 @@ def _with_domains(results: tasks.TaskRuns, by: str | None) -> tasks.TaskRuns:
 def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
     """The gold file, and the prediction files."""
     if not files or len(files) < 2:
-        formats = [tasks.refuse_unreadable(file) for file in files or ()]
         usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
         if not files:
             raise DialgaugeError(usage)
-        seen = f", and it is in the format {formats[0]}" if formats[0] else ""
-        raise DialgaugeError(
-            f"a file alone must be a log of an agent{seen}; to score responses, {usage}", file=files[0]
-        )
-    tasks.refuse_unknown(files)
+        raise DialgaugeError(f"{tasks.no_log(files[0]).message}; to score responses, {usage}", file=files[0])
     return files[0], list(files[1:])
 
 

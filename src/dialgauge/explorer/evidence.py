@@ -41,7 +41,7 @@ def evidence_of(dialogue: Dialogue, view: DialogueView, sought: Sequence[int], w
 
 
 def _says(turn: Turn, values: Sequence[str]) -> bool:
-    texts = [turn.text, *(text for call in turn.calls or () for text in call.result.values())]
+    texts = [turn.text, *(call.result for call in turn.calls or () if call.result)]
     return any(value in text for text in texts for value in values)
 
 

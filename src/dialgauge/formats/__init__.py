@@ -14,15 +14,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.formats.agent_log import (
-        AgentLog as AgentLog,
-        LoggedCall as LoggedCall,
-        LoggedConversation as LoggedConversation,
-        LoggedText as LoggedText,
-        LogPlan as LogPlan,
-        contradicts_parts as contradicts_parts,
-        read_agent_log as read_agent_log,
-    )
     from dialgauge.formats.babi import (
         NO_RESULT as NO_RESULT,
         SILENCE as SILENCE,
@@ -67,8 +58,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.json_text import decode as decode
     from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
     from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
-    from dialgauge.formats.logs.fact_names import names_fault as names_fault
-    from dialgauge.formats.logs.log_signs import may_be_log as may_be_log
+    from dialgauge.formats.logs.chat import first_cells as first_cells
     from dialgauge.formats.mapping import (
         Field as Field,
         Join as Join,
@@ -117,7 +107,15 @@ if TYPE_CHECKING:
         resolve as resolve,
     )
     from dialgauge.formats.tau2 import planned_results as planned_results
-    from dialgauge.formats.tau_messages import OUT_OF_SCOPE as OUT_OF_SCOPE, as_text as as_text, checksum as checksum
+    from dialgauge.formats.tau_messages import (
+        ENDS as ENDS,
+        OUT_OF_SCOPE as OUT_OF_SCOPE,
+        as_text as as_text,
+        checksum as checksum,
+        end_of as end_of,
+        expected_calls as expected_calls,
+    )
+    from dialgauge.formats.tau_outcomes import contradicts_parts as contradicts_parts
     from dialgauge.formats.writing import STANDARD_OUTPUT as STANDARD_OUTPUT, write as write
 
 

@@ -19,7 +19,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Resource, ResourceFormat
 from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
-from dialgauge.formats.notes import INNER_RUNS, Notes
+from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.registry import format_named, recognise
 from dialgauge.formats.source import Part, resolve
@@ -140,6 +140,7 @@ def read(
     source: str | Path | Corpus | AnyFrame | Mapping[str, object] | Iterable[object],
     *,
     format: HowToRead = None,
+    success: str = "",
     limit: int = DEFAULT_LIMIT,
 ) -> Corpus:
     """All of a source: dialogues and what lies beside them.
@@ -147,7 +148,8 @@ def read(
     A source is a file, folder, pattern, archive or address, a frame of polars or pandas or a Hugging Face dataset,
     predictions or records of a log in plain dictionaries and lists, or dialogues.
     ``format`` names a format or the YAML file of a mapping, or is a :class:`Mapping` or a function from a record to a
-    dialogue; without it, a mapping beside the file or else the content tells. Dialogues of two formats in one source,
+    dialogue; without it, a mapping beside the file or else the content tells. ``success`` names the field of a log that
+    says whether a conversation passed. Dialogues of two formats in one source,
     or two dialogues of one id, are errors.
 
     >>> import dialgauge
@@ -156,20 +158,19 @@ def read(
     (1, {'hotel': {'area': ('east',)}})
     """
     if not isinstance(source, str | Path):
-        corpus, seen = in_memory(source, format), dict[str, str]()
+        corpus, seen = in_memory(source, format, success), dict[str, str]()
         for dialogue in corpus.dialogues:
             _take(dialogue, corpus.source, seen)
         return corpus
     corpus = Corpus(source=os.fspath(source), format="", kind="")
+    corpus.notes.verdict = success
     corpus.dialogues = hold(_dialogues(corpus, format, limit))
     if not corpus.dialogues:
         name = Path(source).name
         hint = (
             f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
         )
-        inner = INNER_RUNS in corpus.notes.counts
-        reason = f"nothing is left of it: {INNER_RUNS}" if inner else f"it holds no dialogues or predictions{hint}"
-        raise DialgaugeError(reason, file=os.fspath(source))
+        raise DialgaugeError(f"it holds no dialogues or predictions{hint}", file=os.fspath(source))
     return corpus
 
 
@@ -196,32 +197,32 @@ def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialog
             yield dialogue
 
 
-def in_memory(source: object, format: HowToRead = None) -> Corpus:
+def in_memory(source: object, format: HowToRead = None, success: str = "") -> Corpus:
     """What is in memory as a corpus: frames, plain dictionaries and lists, or dialogues, whose ids are not checked."""
     from dialgauge.formats.frames import is_frame
 
     if isinstance(source, Corpus):
         return source
     if is_frame(source):
-        return _read_frame(source, format)
+        return _read_frame(source, format, success)
     held = list(source) if isinstance(source, Iterable) and not isinstance(source, Mapping | tuple) else source
     if isinstance(held, list | tuple) and held and all(isinstance(each, Dialogue) for each in held):
         return Corpus(source=f"the {type(source).__name__}", format="", kind="", dialogues=held)
-    return _read_plain(held, format)
+    return _read_plain(held, format, success)
 
 
-def _read_frame(source: AnyFrame, format: HowToRead) -> Corpus:
+def _read_frame(source: AnyFrame, format: HowToRead, success: str) -> Corpus:
     from dialgauge.formats.frames import dialogues_in, frame_rows, name_of_frame
 
     if format is not None:
-        return _as_file(frame_rows(source), name_of_frame(source), format)
+        return _as_file(frame_rows(source), name_of_frame(source), format, success)
 
     corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
     try:
         corpus.dialogues = list(dialogues_in(source, corpus.notes))
     except DialgaugeError as error:
         try:
-            return _as_file(frame_rows(source), corpus.source)  # results of agents
+            return _as_file(frame_rows(source), corpus.source, success=success)  # results of agents
         except DialgaugeError:
             raise error from None
     if not corpus.dialogues:
@@ -229,14 +230,14 @@ def _read_frame(source: AnyFrame, format: HowToRead) -> Corpus:
     return corpus
 
 
-def _read_plain(source: object, format: HowToRead) -> Corpus:
+def _read_plain(source: object, format: HowToRead, success: str) -> Corpus:
     if not isinstance(source, Mapping | list | tuple):
         raise DialgaugeError(
             f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
             "Hugging Face dataset, dialogues, or predictions in dictionaries and lists"
         )
     name = f"the {type(source).__name__}"
-    return _as_file(source, name, format or ("multiwoz" if _is_multiwoz(source) else None))
+    return _as_file(source, name, format or ("multiwoz" if _is_multiwoz(source) else None), success)
 
 
 def _is_multiwoz(source: object) -> bool:
@@ -246,7 +247,7 @@ def _is_multiwoz(source: object) -> bool:
     return isinstance(log, list) and bool(log) and all(isinstance(turn, Mapping) and "metadata" in turn for turn in log)
 
 
-def _as_file(source: object, name: str, format: HowToRead = None) -> Corpus:
+def _as_file(source: object, name: str, format: HowToRead = None, success: str = "") -> Corpus:
     """What a file of the same content holds."""
     from dialgauge.formats.plain_python import plain_python
 
@@ -259,6 +260,7 @@ def _as_file(source: object, name: str, format: HowToRead = None) -> Corpus:
     if not isinstance(chosen, DialogueFormat):
         raise DialgaugeError("it holds no dialogues or predictions", file=name)
     corpus = Corpus(source=name, format=chosen.name, kind=chosen.kind, fields=chosen.fields)
+    corpus.notes.verdict = success
     corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
     return corpus
 

@@ -32,10 +32,7 @@ class Native(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first_line
-        if first is None or not {"id", "turns"} <= first.keys() or _lacks_speakers(first["turns"]):
-            return False
-        others = first.keys() - {*Dialogue.__struct_fields__}
-        return not (others and _is_log(others, first["turns"]))
+        return first is not None and {"id", "turns"} <= first.keys() and not _lacks_speakers(first["turns"])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():
@@ -52,14 +49,6 @@ class Native(DialogueFormat):
         for dialogue in dialogues:
             out.write(_ENCODER.encode(dialogue))
             out.write(b"\n")
-
-
-def _is_log(others: Iterable[str], turns: object) -> bool:
-    """Do fields that are none of ours say how a task went, beside turns with nothing but words?"""
-    from dialgauge.formats.logs.fact_names import says_outcome
-    from dialgauge.formats.logs.messages import is_talk
-
-    return says_outcome(others) and isinstance(turns, list) and all(map(is_talk, turns))
 
 
 def _lacks_speakers(turns: object) -> bool:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 
 if TYPE_CHECKING:
-    from dialgauge.formats.field_values import FieldValues
     from dialgauge.formats.mapping import Reading
 
 #: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
-#: What is noted of steps of runs that are told beside these.
-INNER_RUNS = "runs inside of other runs left out"
 _MOST_PLACES = 20
 
 
@@ -26,13 +22,11 @@ class Notes:
         self.counts: Counter[str] = Counter()
         #: For what a score depends on: where it was, the first few places.
         self.places: dict[str, list[str]] = {}
-        #: Of what was counted, fields that nobody reads, by what was counted.
-        self.unread: dict[str, str] = {}
-        self.unread_of_messages: dict[str, str] = {}
-        #: Fields by which dialogues were judged, some of which may say nothing in others.
-        self.judged_by: set[str] = set()
-        #: Verdicts of a log that could not be placed: how many of what, and how they can be.
-        self.unplaced_verdicts = ""
+        #: The tasks that a log stores, as they stand there, and the statistics that it gives of itself.
+        self.tasks: list[dict[str, Any]] = []
+        self.reported: dict[str, float] = {}
+        #: The field that says whether a conversation passed, as whoever reads names it, and as it was read.
+        self.verdict = self.verdict_read = ""
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: How a mapping, or the common names, read the file.
@@ -43,23 +37,10 @@ class Notes:
         self.original_ids: dict[str, str] = {}
         self._tolerant = tolerant
 
-    @cached_property
-    def unread_values(self) -> FieldValues:
-        """What stands in the fields of a log that nobody reads."""
-        from dialgauge.formats.field_values import FieldValues
-
-        return FieldValues()
-
     def add(self, what: str, count: int = 1) -> None:
         """Count ``what`` (a short phrase: ``field span_info dropped``)."""
         if count:
             self.counts[what] += count
-
-    def add_unread(self, field: str, *, of_messages: bool = False) -> None:
-        """Count a field that nobody reads, of a log or of its messages."""
-        what = f"field {field}{' of messages' if of_messages else ''} not read"
-        (self.unread_of_messages if of_messages else self.unread)[what] = field
-        self.add(what)
 
     def add_at(self, what: str, count: int, location: str) -> None:
         """Count ``what``, and keep the place while there are few."""

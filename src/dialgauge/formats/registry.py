@@ -78,8 +78,8 @@ BUILT_IN = {
     ),
     "messages": BuiltIn(
         "dialgauge.formats.logs.chat:ChatMessages",
-        "{|[|lines",
-        ('"role"|"from"|"messages"|"conversation"|"transcript"|"sender"|"human"',),
+        "{|[|lines|text",
+        ('"messages"|"task_id"|task_id',),
     ),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
     "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
@@ -245,14 +245,14 @@ def recognise(part: Part) -> AnyFormat:
     if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
         sentence = _matching_own(peek)
         if len(sentence) == 1:
-            return _of_rows(sentence[0], part)
+            return sentence[0]
         peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
     untried: list[str] = []
     matching = _matching_own(peek) or list(_matching_plugins(peek, untried))
     if len(matching) == 1:
-        return _of_rows(matching[0], part)
+        return matching[0]
     if matching:
         names = ", ".join(format_.name for format_ in matching)
         raise DialgaugeError(
@@ -261,10 +261,6 @@ def recognise(part: Part) -> AnyFormat:
             f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
             file=part.name,
         )
-    from dialgauge.formats.logs.log_signs import holds_results
-
-    if holds_results(peek):
-        return _own("messages")
     if not (reason := _misfit(peek, part)):
         return _own(LAST_RESORT)
     damage = _json_problem(peek, part)
@@ -302,15 +298,6 @@ def _json_problem(peek: Peek, part: Part) -> str:
     except DialgaugeError as error:
         return f"; line {error.line}: {error.message}" if error.line else f"; {error.message}"
     return ""
-
-
-def _of_rows(found: AnyFormat, part: Part) -> AnyFormat:
-    """The format of a file; of a Parquet table, what its rows are."""
-    if found.name != "parquet":
-        return found
-    from dialgauge.formats.logs.log_signs import are_log_rows
-
-    return _own("messages") if are_log_rows(part) else found
 
 
 def _matching_own(peek: Peek) -> list[AnyFormat]:

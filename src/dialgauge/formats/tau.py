@@ -7,13 +7,13 @@ conversation: ``tau_outcomes``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome
+from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.json_text import decode
@@ -22,15 +22,24 @@ from dialgauge.formats.located import members_of
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, checksum, is_tau_result, turns_of
+from dialgauge.formats.tau_messages import (
+    ENDED_BY,
+    TauMessage,
+    as_text,
+    checksum,
+    end_of,
+    expected_calls,
+    is_tau_result,
+    turns_of,
+)
 from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
     RAW,
     RAW_LIST,
+    TrialNames,
     each_conversation,
-    given_details,
-    reward_details,
+    given_facts,
     succeeded,
     task_set,
 )
@@ -49,6 +58,7 @@ class _TauTask(Struct, frozen=True, gc=False):
 
 class _TauRewardInfo(Struct, frozen=True, gc=False):
     info: dict[str, Any] | None = None
+    actions: Any = None
 
 
 class _TauInfo(Struct, frozen=True, gc=False):
@@ -90,14 +100,11 @@ class Tau(DialogueFormat):
         results = each_conversation(_TAU, large or tau_results(part), part, notes)
         if large is None:
             results = list(results)
-        instructions, trials = _instructions(results, part)
-        shared = {"planned_tasks": str(len(instructions)), "task_set": task_set(instructions)}
-        if trials:
-            # The file does not say how many trials were planned: those that it has, whatever their numbers.
-            shared["planned_trials"] = str(len(trials))
+        instructions = _instructions(results, part)
+        tasks, names = task_set(instructions), TrialNames(notes)
         for name, result in each_conversation(_TAU, large, part, Notes(tolerant=True)) if large else results:
             try:
-                yield _tau_dialogue(result, shared)
+                yield _tau_dialogue(result, names.name(str(result.task_id), result.trial), tasks)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -119,7 +126,7 @@ def tau_results(part: Part) -> Iterable[Raw]:
     return decode(RAW_LIST, dict(members_of(content, part)).get(_WRAPPER, Raw(b"[]")), part)
 
 
-def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
+def _tau_dialogue(result: _TauResult, name: str, tasks: str) -> Dialogue:
     info, task = result.info, result.info.task or _TauTask()
     judged = info.reward_info if isinstance(info.reward_info, _TauRewardInfo) else None
     parts = {
@@ -127,66 +134,62 @@ def _tau_dialogue(result: _TauResult, shared: Mapping[str, str]) -> Dialogue:
         for key, value in ((judged.info if judged else None) or {}).items()
         if key.startswith("r_") and isinstance(value, int | float) and abs(value) < MOST
     }
+    stored = expected_calls(judged.actions) if judged else None
     prompt = "\n".join(message.content or "" for message in result.traj if message.role == "system")
-    details = {
-        "benchmark": "tau",
-        "task": str(result.task_id),
-        "trial": str(result.trial),
-        **reward_details(result.reward, parts),
-        **given_details(
-            user_cost=info.user_cost,
-            error=info.error,
-            stopped_by=info.source,
-            expected_actions=task.actions,
-            expected_outputs=task.outputs,
-        ),
-        **shared,
-        **({"policy": checksum(prompt)} if prompt else {}),
-    }
-    reason = tau_end(
-        result.traj, reward=result.reward, error=info.error, source=info.source, reward_info=info.reward_info
-    )
+    reason, success = _end(result), succeeded(result.reward)
     return Dialogue(
-        id=f"{result.task_id}#{result.trial}",
+        id=name,
         turns=tuple(turns_of(result.traj)),
         goal=Goal(message=(task.instruction,)) if task.instruction else None,
         outcome=Outcome(
-            success=succeeded(result.reward), reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details
+            success=success,
+            end=end_of(reason, judging=success is None),
+            reason=reason,
+            ended_by=ENDED_BY.get(reason, ""),
+            benchmark="tau",
+            task=str(result.task_id),
+            trial=result.trial,
+            reward=result.reward,
+            parts=parts,
+            usage={} if info.user_cost is None else {"user": SideUsage(cost=info.user_cost)},
+            expected=expected_calls(task.actions) if stored is None else stored,
+            graded=stored is not None,
+            outputs=tuple(map(as_text, task.outputs or ())),
+            facts={
+                **given_facts(error=info.error, stopped_by=info.source, task_set=tasks),
+                **({"policy": checksum(prompt)} if prompt else {}),
+            },
         ),
     )
 
 
-def tau_end(
-    traj: Sequence[TauMessage], *, reward: float | None, error: object, source: object, reward_info: object
-) -> str:
+def _end(result: _TauResult) -> str:
     """How a conversation ended, in tau2-bench's words; tau-bench leaves it to be concluded.
 
     A conversation that comes to its end is judged; one that does not was stopped by an error, or has used up its steps.
     Files that others made lack these signs (UNSET): then the user's own stop tells it, or nothing does.
     """
-    if error is not None:
+    if result.info.error is not None:
         return "error"
-    by_tool = source not in ("user", None)
+    reward_info, by_tool = result.info.reward_info, result.info.source not in ("user", None)
     if reward_info is not UNSET and reward_info is not None:
         return "agent_stop" if by_tool else "user_stop"
-    last = next((message.content or "" for message in reversed(traj) if message.role == "user"), "")
+    last = next((message.content or "" for message in reversed(result.traj) if message.role == "user"), "")
     if _STOP in last and not by_tool:
         return "user_stop"
-    return "max_steps" if reward_info is None and (by_tool or not reward) else ""
+    return "max_steps" if reward_info is None and (by_tool or not result.reward) else ""
 
 
-def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tuple[dict[str, str], set[int]]:
-    """What the user of each task was told, by most trials of its id, and the numbers of trials.
+def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
+    """What the user of each task was told, by most trials of its id.
 
     The trials of a task were told the same. Where they were not, and most of what they were told stands under other
     ids as well, conversations are filed under wrong ids: the check of integrity says which.
     """
     by_task: dict[str, Counter[str]] = {}
     filed: dict[str, set[str]] = {}
-    trials: set[int] = set()
     for _, tau_result in results:
         task, instruction = str(tau_result.task_id), tau_result.info.task.instruction if tau_result.info.task else ""
-        trials.add(tau_result.trial)
         counts = by_task.setdefault(task, Counter())
         if instruction:
             counts[instruction] += 1
@@ -200,4 +203,4 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> tupl
             "between trials? Then give each version an id of its own",
             file=part.name,
         )
-    return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}, trials
+    return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}

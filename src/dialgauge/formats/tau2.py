@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome
+from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.json_text import decode
@@ -24,15 +24,23 @@ from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
-from dialgauge.formats.tau_messages import ENDED_BY, TauMessage, checksum, turns_of
+from dialgauge.formats.tau_messages import (
+    ENDED_BY,
+    TauMessage,
+    as_text,
+    checksum,
+    end_of,
+    expected_calls,
+    turns_of,
+)
 from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
     RAW,
     RAW_LIST,
+    TrialNames,
     each_conversation,
-    given_details,
-    reward_details,
+    given_facts,
     succeeded,
     task_set,
 )
@@ -77,8 +85,13 @@ class _Task(Struct, frozen=True, gc=False):
     evaluation_criteria: _Criteria | None = None
 
 
+class _ActionCheck(Struct, frozen=True, gc=False):
+    action: Any = None
+
+
 class _RewardInfo(Struct, frozen=True, gc=False):
     reward: float | None = None
+    action_checks: list[_ActionCheck] | None = None
     reward_breakdown: dict[str, float | None] | None = None
 
 
@@ -95,25 +108,19 @@ class _Simulation(Struct, frozen=True, gc=False):
     seed: int | None = None
 
 
-class _ResultsFile(Struct, frozen=True, gc=False):
-    simulations: list[Raw] | UnsetType = UNSET
-    info: _Info = _Info()
-    tasks: list[_Task] = []
-    #: Of a folder: its simulations in brief.
-    simulation_index: list[Raw] | None = None
-
-
 class _Results(NamedTuple):
     #: None where the file has none, as that of a folder of results.
     simulations: Iterable[Raw] | None
     info: _Info
-    tasks: list[_Task]
+    #: As they stand in the file.
+    tasks: list[dict[str, Any]]
+    #: Of a folder: its simulations in brief.
     simulation_index: list[Raw] | None = None
 
 
-_RESULTS = msgspec.json.Decoder(_ResultsFile)
+_INDEX = msgspec.json.Decoder(list[Raw] | None)
 _INFO = msgspec.json.Decoder(_Info)
-_TASKS = msgspec.json.Decoder(list[_Task])
+_TASKS = msgspec.json.Decoder(list[dict[str, Any]])
 _SIMULATION = msgspec.json.Decoder(_Simulation)
 
 
@@ -134,6 +141,7 @@ class Tau2(DialogueFormat):
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         """Files of their own, and folders: a simulation belongs to the results.json of the folder above it."""
         by_folder: dict[str, _Told] = {}
+        names = TrialNames(notes)
         for part in parts:
             folder, _, _ = part.name.replace("\\", "/").rpartition("/")
             if not is_results(Peek(part)):
@@ -142,11 +150,11 @@ class Tau2(DialogueFormat):
             else:
                 results = _results(part)
                 known = by_folder[folder] = _told(results, part)
+                notes.tasks += results.tasks
                 pieces = _pieces(results, part, alone=len(parts) == 1)
             for name, simulation in each_conversation(_SIMULATION, pieces, part, notes):
                 try:
-                    domain = known.domains.get(str(simulation.task_id), known.domains[""])
-                    yield part, _tau2_dialogue(simulation, known.tasks, known.shared, domain)
+                    yield part, _tau2_dialogue(simulation, known, names)
                 except DialgaugeError as error:
                     notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -171,8 +179,9 @@ class _Told(Struct, frozen=True):
     """What the results say of all simulations: their tasks, what they share, and the domain of each task."""
 
     tasks: Mapping[str, _Task]
-    shared: Mapping[str, str]
+    facts: Mapping[str, str]
     domains: Mapping[str, str]
+    planned: tuple[int, int] | None = None
 
 
 _UNTOLD = _Told({}, {}, {"": ""})
@@ -186,7 +195,8 @@ def _told(results: _Results, part: Part) -> _Told:
     if bytes(results.info.audio_native_config) != b"null":
         raise DialgaugeError(_VOICE, file=part.name)
     tasks = _tasks(results.tasks, part)
-    return _Told(tasks, _shared(results.info, tasks), _domains(results.info, tasks))
+    planned = (len(tasks), results.info.num_trials or 0)
+    return _Told(tasks, _facts(results.info, tasks), _domains(results.info, tasks), planned if any(planned) else None)
 
 
 def is_results(peek: Peek) -> bool:
@@ -235,114 +245,106 @@ def bare_simulations(part: Part) -> Iterable[Raw]:
     return [decode(RAW, line, part, line=number) for number, line in lines]
 
 
-def planned_results(source: str | Path) -> dict[str, str]:
-    """What a file of tau2-bench without any conversation says was planned, as ``Outcome.details`` have it.
+def planned_results(source: str | Path) -> Outcome | None:
+    """What a file of tau2-bench without any conversation says was planned, as its conversations would.
 
-    Empty for every other file, and for one that does not say how many trials of which tasks were planned.
+    None for every other file, and for one that does not say how many trials of which tasks were planned.
     """
     if not Path(source).is_file():
-        return {}
+        return None
     parts = resolve(source)
     if len(parts) != 1 or recognise(parts[0]).name != Tau2.name:
-        return {}
+        return None
     results = _results(parts[0])
-    shared = _shared(results.info, _tasks(results.tasks, parts[0]))
+    told = _told(results, parts[0])
     empty = not results.simulation_index and next(iter(results.simulations or ()), None) is None
-    known = empty and "planned_tasks" in shared and (results.info.num_trials or 0) > 0
-    return {"benchmark": "tau2", **shared} if known else {}
+    known = empty and told.planned is not None and all(told.planned)
+    return Outcome(benchmark="tau2", planned=told.planned, facts=dict(told.facts)) if known else None
 
 
-def _tau2_dialogue(
-    simulation: _Simulation, tasks: Mapping[str, _Task], shared: Mapping[str, str], domain: str
-) -> Dialogue:
+def _tau2_dialogue(simulation: _Simulation, told: _Told, names: TrialNames) -> Dialogue:
     name, trial = str(simulation.task_id), simulation.trial or 0
     if simulation.messages is None:
         raise DialgaugeError("it has no messages" if bytes(simulation.ticks) == b"null" else _VOICE)
-    task = tasks.get(name)
-    if tasks and task is None:
+    task, domain = told.tasks.get(name), told.domains.get(name, told.domains[""])
+    if told.tasks and task is None:
         raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
     judged = simulation.reward_info or _RewardInfo()
-    parts = {key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None}
     criteria = (task.evaluation_criteria if task else None) or _Criteria()
-    details = {
-        "benchmark": "tau2",
-        "task": name,
-        "trial": str(trial),
-        **reward_details(judged.reward, parts),
-        **given_details(
-            agent_cost=simulation.agent_cost,
-            user_cost=simulation.user_cost,
-            duration=simulation.duration,
-            seed=simulation.seed,
-            expected_actions=criteria.actions,
-            expected_outputs=criteria.communicate_info,
-        ),
-        **shared,
-    }
-    reason = simulation.termination_reason or ""
+    checks = judged.action_checks
+    stored = None if checks is None else expected_calls([check.action for check in checks])
+    reason, success = simulation.termination_reason or "", succeeded(judged.reward)
     instruction = _instruction(task)
+    costs = {"agent": simulation.agent_cost, "user": simulation.user_cost}
     return Dialogue(
-        id=f"{name}#{trial}",
+        id=names.name(name, trial),
         turns=tuple(turns_of(simulation.messages)),
         goal=Goal(message=instruction) if instruction else None,
         domains=(domain,) if domain else (),
         outcome=Outcome(
-            success=succeeded(judged.reward), reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details
+            success=success,
+            end=end_of(reason, judging=success is None),
+            reason=reason,
+            ended_by=ENDED_BY.get(reason, ""),
+            benchmark="tau2",
+            task=name,
+            trial=trial,
+            planned=told.planned,
+            reward=judged.reward,
+            parts={key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None},
+            seconds=simulation.duration,
+            usage={side: SideUsage(cost=cost) for side, cost in costs.items() if cost is not None},
+            expected=expected_calls(criteria.actions) if stored is None else stored,
+            graded=stored is not None,
+            outputs=tuple(map(as_text, criteria.communicate_info or ())),
+            facts={**given_facts(seed=simulation.seed), **told.facts},
         ),
     )
 
 
 def _results(part: Part) -> _Results:
     """The content of a tau2 file. Where a key is repeated, no list is lost: what stands twice is told as such."""
+    simulations: Iterable[Raw] | None
     if part.is_large:
-        return _large_results(part)
-    content = part.read()
-    results = decode(_RESULTS, content, part)
-    members = members_of(content, part)
-    if len({key for key, _ in members}) == len(members):
-        simulations = None if isinstance(results.simulations, UnsetType) else results.simulations
-        return _Results(simulations, results.info, results.tasks, results.simulation_index)
+        large = LargeObject(part, "simulations")
+        members = [(key, raw) for key, raw in large.members() if key != "simulations"]
+        simulations = large
+    else:
+        members = members_of(part.read(), part)
+        lists = [decode(RAW_LIST, raw, part) for key, raw in members if key == "simulations"]
+        simulations = [simulation for each in lists for simulation in each] if lists else None
+    last = dict(members)
+    index = decode(_INDEX, last["simulation_index"], part) if "simulation_index" in last else None
+    info = decode(_INFO, last["info"], part) if "info" in last else _Info()
     tasks = [task for key, raw in members if key == "tasks" for task in decode(_TASKS, raw, part)]
-    repeated = [
-        simulation for key, raw in members if key == "simulations" for simulation in decode(RAW_LIST, raw, part)
-    ]
-    return _Results(repeated, results.info, tasks, results.simulation_index)
+    return _Results(simulations, info, tasks, index)
 
 
-def _large_results(part: Part) -> _Results:
-    """The same of a file whose simulations are read one at a time."""
-    members = LargeObject(part, "simulations")
-    info, tasks = _Info(), list[_Task]()
-    for key, raw in members.members():
-        if key == "info":
-            info = decode(_INFO, raw, part)
-        elif key == "tasks":
-            tasks = [*tasks, *decode(_TASKS, raw, part)]
-    return _Results(members, info, tasks)
-
-
-def _tasks(given: Iterable[_Task], part: Part) -> dict[str, _Task]:
+def _tasks(given: Iterable[dict[str, Any]], part: Part) -> dict[str, _Task]:
     tasks: dict[str, _Task] = {}
-    for task in given:
+    for entry in given:
+        try:
+            task = msgspec.convert(entry, _Task)
+        except msgspec.ValidationError as error:
+            raise DialgaugeError(f"tasks: {error}", file=part.name) from error
         if tasks.get(str(task.id), task) != task:
             raise DialgaugeError(f"two different tasks have the id '{task.id}'", file=part.name)
         tasks[str(task.id)] = task
     return tasks
 
 
-def _shared(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
-    """What holds for all conversations of a file."""
+def _facts(info: _Info, tasks: Mapping[str, _Task]) -> dict[str, str]:
+    """What is shown of all conversations of a file."""
     environment = info.environment_info or _Environment()
     texts = {name: "\n".join(_instruction(task)) for name, task in tasks.items()}
     return {
-        **given_details(
-            planned_trials=info.num_trials,
+        **given_facts(
             agent=info.agent_info.llm if info.agent_info else None,
             user=info.user_info.llm if info.user_info else None,
             max_steps=info.max_steps,
             max_errors=info.max_errors,
         ),
-        **({"planned_tasks": str(len(tasks)), "task_set": task_set(texts)} if tasks else {}),
+        **({"task_set": task_set(texts)} if tasks else {}),
         **({"policy": checksum(environment.policy)} if environment.policy else {}),
     }
 

@@ -10,20 +10,30 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Call, Speaker, Turn
+from dialgauge.dialogue import Call, End, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 
-#: What came of a tool call.
-DONE, ERROR, NO_RESULT = "done", "error", "no result"
-#: The key under which the text that a tool gave stands, and that of arguments that are no JSON object.
-CONTENT, ARGUMENTS = "content", "arguments"
 ENDED_BY = {"user_stop": "user", "agent_stop": "system"}
+#: The words for ends that are known.
+ENDS: dict[str, End] = {
+    "": "unknown",
+    **dict.fromkeys(("user_stop", "agent_stop"), "finished"),
+    **dict.fromkeys(("max_steps", "too_many_errors", "agent_error", "max_tokens"), "limit"),
+    **dict.fromkeys(
+        ("message_limit", "token_limit", "time_limit", "working_limit", "cost_limit", "turn_limit", "custom_limit",
+         "operator_limit", "context_limit"), "limit",
+    ),
+    **dict.fromkeys(
+        ("error", "infrastructure_error", "unexpected_error", "user_error", "timeout", "context_window_exceeded"),
+        "infrastructure",
+    ),
+}  # fmt: skip
 #: How simulated users say that they were not told what they are asked.
 OUT_OF_SCOPE = re.compile(r"###\s?OUT-OF-SCOPE\s?###")
 
@@ -154,30 +164,44 @@ def _call(call: WrittenToolCall, result: ToolResult | None, message: int) -> Cal
     if name is None:
         raise DialgaugeError("a tool call has no name", turn=message)
     given = call.function.arguments if call.function else call.arguments
-    return Call(
-        name=name,
-        arguments=_arguments(given),
-        outcome=_outcome(result),
-        result={} if result is None else {CONTENT: result.content or ""},
-    )
+    text = None if result is None else result.content or ""
+    return Call(name=name, arguments=_arguments(given), result=text, failed=_failed(result), message=message)
 
 
-def _outcome(result: ToolResult | None) -> str:
+def _failed(result: ToolResult | None) -> bool:
     """tau2-bench says whether it is an error; tau-bench's tools begin their errors with that word."""
     if result is None:
-        return NO_RESULT
-    failed = (result.content or "").startswith("Error") if result.error is None else result.error
-    return ERROR if failed else DONE
+        return False
+    return (result.content or "").startswith("Error") if result.error is None else result.error
 
 
-def _arguments(given: str | Mapping[str, Any] | None) -> dict[str, str]:
-    """Arguments as texts; what a model wrote that is no JSON object stays as it is."""
-    if isinstance(given, str):
-        try:
-            given = _OBJECT.decode(given)
-        except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return {ARGUMENTS: str(given)} if given else {}
-    return {key: as_text(value) for key, value in (given or {}).items()}
+def _arguments(given: str | dict[str, Any] | None) -> Any:
+    """Arguments as JSON; what a model wrote that is no JSON object stays a text."""
+    if not isinstance(given, str):
+        return given or {}
+    try:
+        return _OBJECT.decode(given)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return given or {}
+
+
+def expected_calls(actions: Any) -> tuple[Call, ...] | None:
+    """Expected calls as tau-bench (``kwargs``) or tau2-bench write them; None where one has no name."""
+    if not isinstance(actions, list):
+        return None
+    calls = []
+    for action in actions:
+        if not isinstance(action, dict) or not isinstance(action.get("name"), str):
+            return None
+        arguments = action.get("arguments", action.get("kwargs"))
+        domain = "user" if action.get("requestor") == "user" else ""
+        calls.append(Call(name=action["name"], arguments={} if arguments is None else arguments, domain=domain))
+    return tuple(calls)
+
+
+def end_of(reason: str, *, judging: bool = False) -> End:
+    """What a word for the end of a conversation means; ``judging``: a benchmark that judges all, and not this one."""
+    return ENDS.get(reason, "infrastructure" if judging else "unknown")
 
 
 def as_text(value: Any) -> str:

@@ -1,20 +1,19 @@
-"""What results of tau-bench and tau2-bench have in common: conversations by task and trial, rewards, details.
+"""What results of tau-bench and tau2-bench have in common: ids, rewards, ends.
 
-A conversation's id is ``TASK#TRIAL``. ``goal.message`` is the user's instruction, ``outcome`` the verdict: success is a
-reward of 1, ``reason`` how it ended, and ``details`` what else the file says of it, as texts; parts of the
-reward stand under ``reward[PART]``. What was planned stands in the details of every conversation, so that a converted
-file still says how much of it there should be.
+A conversation's id is ``TASK#TRIAL``; a task and trial that stands again is numbered on, as conversations filed under
+wrong ids must reach the check that finds them. Success is a reward of 1.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from dialgauge.dialogue import write_details
+from dialgauge.dialogue import Outcome
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.json_text import decode
 from dialgauge.formats.notes import Notes
@@ -29,6 +28,10 @@ RAW_LIST = msgspec.json.Decoder(list[Raw])
 RAW = msgspec.json.Decoder(Raw)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+
+
+#: The test of the data, as tau-bench and tau2-bench call it.
+_DATA_PARTS = frozenset({"r_actions", "DB"})
 
 
 def each_conversation(
@@ -61,20 +64,43 @@ def _name(raw: Raw, number: int) -> str:
     return f"{task}#{trial}" if isinstance(task, str | int) and isinstance(trial, int) else f"number {number}"
 
 
-def reward_details(reward: float | None, parts: Mapping[str, float]) -> dict[str, str]:
-    """The reward and its parts, as texts."""
-    texts = {part: as_text(value) for part, value in parts.items()}
-    return {**given_details(reward=reward), **write_details("reward", texts)}
+def succeeded(reward: float | None) -> bool | None:
+    """Whether a reward is that of a success; None where there is none."""
+    return None if reward is None else abs(reward - 1) <= TOLERANCE
 
 
-def given_details(**values: Any) -> dict[str, str]:
+def contradicts_parts(outcome: Outcome) -> bool:
+    """Whether a reward of either benchmark is not the product of the parts stored with it.
+
+    tau-bench stores only the last part, so that what was told does not say all.
+    """
+    if outcome.reward is None or not outcome.parts or outcome.benchmark not in ("tau", "tau2"):
+        return False
+    fulfilled = all(value >= 1 - TOLERANCE for value in outcome.parts.values())
+    if outcome.reward >= 1 - TOLERANCE:
+        return not fulfilled
+    return fulfilled and (outcome.benchmark == "tau2" or not _DATA_PARTS.isdisjoint(outcome.parts))
+
+
+def given_facts(**values: Any) -> dict[str, str]:
     """What the file says, as texts."""
     return {name: as_text(value) for name, value in values.items() if value is not None}
 
 
-def succeeded(reward: float | None) -> bool | None:
-    """Whether a reward is that of a success; None where there is none."""
-    return None if reward is None else abs(reward - 1) <= TOLERANCE
+class TrialNames:
+    """Ids of the conversations of a file, by task and trial."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._seen: Counter[tuple[str, int]] = Counter()
+
+    def name(self, task: str, trial: int) -> str:
+        """``TASK#TRIAL``; one that stands again is numbered on, and noted."""
+        self._seen[task, trial] += 1
+        if (number := self._seen[task, trial]) == 1:
+            return f"{task}#{trial}"
+        self._notes.add("a task and trial given again, numbered on")
+        return f"{task}#{trial} ({number})"
 
 
 def task_set(instructions: Mapping[str, str]) -> str:

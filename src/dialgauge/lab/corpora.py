@@ -76,7 +76,7 @@ def _dialogs(setting: Setting, count: int, start: int) -> Iterator[Dialogue]:
     for dialogue in conversations_with(setting, bot, count, start=start):
         outcome = dialogue.outcome
         if outcome is None or not outcome.success:
-            why = outcome.details.get(EXPLANATION, outcome.reason) if outcome else ""
+            why = outcome.facts.get(EXPLANATION, outcome.reason) if outcome else ""
             raise DialgaugeError(
                 f"the rule bot cannot complete this dialogue ({why}); the world's phrases may be ambiguous",
                 dialogue=dialogue.id,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 8
 #: Slots that say what is offered in the town.
 _NAMES = frozenset((*TOWN.names, *(service.gives[0] for service in TOWN.services.values() if service.rows is None)))
-_CALL_TONES: dict[str, Tone] = {"booked": "good", "refused": "bad"}
+_CALL_TONES: dict[str, Tone] = {"done": "good", "failed": "bad"}
 #: Act name, slot, value in the form in which values are compared, value as it was said.
 _Item: TypeAlias = tuple[str, str, str, str]
 #: The parts in which what was heard rightly agrees.
@@ -181,7 +181,7 @@ def _call(call: Call) -> CallView:
         Badge(call.outcome_words or "no outcome recorded", tone),
         call.arguments,
         f"{'row' if len(call.rows) == 1 else 'rows'} {some_of(map(str, call.rows), _MOST_ROWS)}" if call.rows else "",
-        call.result,
+        call.values,
     )
 
 
@@ -256,8 +256,8 @@ def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Iterator[tuple
         yield "end", END_WORDS.get(reason, reason)
     if by := conversation.get("ended_by") or (outcome.ended_by if outcome else ""):
         yield "ended by", f"the {by}" if by in ("user", "system", "session") else by
-    if outcome is not None and outcome.details.get(EXPLANATION):
-        yield "what failed", outcome.details[EXPLANATION]
+    if outcome is not None and outcome.facts.get(EXPLANATION):
+        yield "what failed", outcome.facts[EXPLANATION]
     if not conversation:
         return
     believes = {True: "that it is done", False: "that it is not done", None: "nothing known"}

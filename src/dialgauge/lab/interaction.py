@@ -165,7 +165,7 @@ def _outcome(dialogue: Dialogue) -> Outcome:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     failed = Counter(
-        dialogue.details.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
+        dialogue.ended.facts.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
     )
     return [
         Note("agent_failed", f"{counted(count, 'conversation')} ended because an agent failed: {why}")
@@ -177,7 +177,7 @@ def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:
     import polars as pl
 
     rows = [
-        (dialogue.id, end.success, end.reason, end.ended_by, end.details.get(EXPLANATION, ""), len(dialogue.turns) // 2)
+        (dialogue.id, end.success, end.reason, end.ended_by, end.facts.get(EXPLANATION, ""), len(dialogue.turns) // 2)
         for dialogue in held
         for end in [_outcome(dialogue)]
     ]

@@ -249,7 +249,7 @@ class _Known(Struct):
 
 
 def _unwritable(why: str) -> Outcome:
-    return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", details={EXPLANATION: why})
+    return Outcome(success=False, reason=AGENT_ERROR, ended_by="system", facts={EXPLANATION: why})
 
 
 def with_states(dialogue: Dialogue, domain: Domain) -> Dialogue:

@@ -121,7 +121,7 @@ def _with_verdict(dialogue: Dialogue, verdicts: Mapping[str, bool | None]) -> Di
     if dialogue.outcome is None:
         return dialogue
     words = {True: "done", False: "failed", None: "not judged"}[verdicts.get(dialogue.id)]
-    outcome = msgspec.structs.replace(dialogue.outcome, details={**dialogue.outcome.details, "verdict": words})
+    outcome = msgspec.structs.replace(dialogue.outcome, facts={**dialogue.outcome.facts, "verdict": words})
     return msgspec.structs.replace(dialogue, outcome=outcome)
 
 

@@ -357,7 +357,7 @@ def _signed(run_score: Score, lab: Signature) -> Score:
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     ends = Counter(
-        (*_TOLD_ENDS[outcome.reason], outcome.details.get(EXPLANATION, ""))
+        (*_TOLD_ENDS[outcome.reason], outcome.facts.get(EXPLANATION, ""))
         for dialogue in held
         if (outcome := dialogue.outcome) and outcome.reason in _TOLD_ENDS
     )

@@ -29,8 +29,8 @@ _BROKEN = {
 _CUT_OFF = dict.fromkeys((MAX_EXCHANGES, LOOP_GUARD), "judged by what was said")
 #: Details of an outcome that count replies in which something was lost.
 _LOST = {
-    "system empty": "replies of the system without a word",
-    "system cut": "replies of the system that were cut off",
+    "empty": "replies of the system without a word",
+    "cut": "replies of the system that were cut off",
 }
 _OWN_REPORT = "model"
 _COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
@@ -84,7 +84,8 @@ def _lost(run: Run) -> list[tuple[str, int]]:
     counts = Counter[str]()
     for dialogue in run.dialogues():
         for name in _LOST:
-            counts[name] += int(float(dialogue.details.get(name, "0")))
+            usage = dialogue.ended.usage.get("agent")
+            counts[name] += int(getattr(usage, name, 0) or 0)
     return [(words, counts[name]) for name, words in _LOST.items() if counts[name]]
 
 
@@ -92,10 +93,9 @@ def cost_tables(run: Run) -> list[Table]:
     """Calls, tokens and money of each side that asked somebody; nothing where none did."""
     spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
     for outcome in run.table("dialogues")["outcome"].drop_nulls().to_list():
-        for name, amount in msgspec.json.decode(outcome, type=Outcome).details.items():
-            side, _, what = name.partition(" ")
-            if side in spent and what in _COUNTED:
-                spent[side][what] += int(float(amount))
+        for side, usage in msgspec.json.decode(outcome, type=Outcome).usage.items():
+            counts = spent["system" if side == "agent" else side]
+            counts.update({what: int(amount) for what in _COUNTED if (amount := getattr(usage, what))})
     if not any(spent.values()):
         return []
     prices = run.manifest.config.get("prices", {})

@@ -38,7 +38,7 @@ def with_told_acts(dialogue: Dialogue, vocabulary: Vocabulary) -> Dialogue:
         else:
             turns.append(replace(turn, acts=follower.read(turn)))
     outcome = dialogue.outcome or Outcome(success=None)
-    outcome = replace(outcome, details={**outcome.details, ACTS_READ: READ})
+    outcome = replace(outcome, facts={**outcome.facts, ACTS_READ: READ})
     return replace(dialogue, turns=tuple(turns), outcome=outcome)
 
 
@@ -102,15 +102,15 @@ class _ToldActs:
     def _of_service(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
         service = talk.words.service
         bookings = [call for call in calls if call.name != _ROW_CALL]
-        done = next((call for call in reversed(bookings) if call.outcome == "booked"), None)
+        done = next((call for call in reversed(bookings) if not call.failed), None)
         if done is not None:
             # The record may call what a booking gives the reference.
-            given = {slot: done.result.get(slot) or done.result.get(REFERENCE, "") for slot in service.gives}
+            given = {slot: done.values.get(slot) or done.values.get(REFERENCE, "") for slot in service.gives}
             talk.given = {slot: value for slot, value in given.items() if value}
             talk.right -= set(talk.given)
             if done.rows and service.rows:
                 talk.row = service.rows[done.rows[0]]
-        if bookings and bookings[-1].outcome in ("booked", "refused"):
+        if bookings and (not bookings[-1].failed or bookings[-1].result == "refused"):
             yield from _booking_told(talk, text, bookings[-1])
         else:
             yield from self._found(talk, text, calls, heard)
@@ -122,7 +122,7 @@ class _ToldActs:
         if any(act.name == service.act_name("no_offer") for act in heard):
             if not told_outcome(text) and not _speaks_of(talk.words, text, service.search):
                 return
-            searched = next((call.arguments for call in reversed(calls) if call.name == _ROW_CALL), {})
+            searched = next((call.given for call in reversed(calls) if call.name == _ROW_CALL), {})
             name = service.act_name("no_offer")
             yield from [as_act(name, slot, value) for slot, value in searched.items()] or [as_act(name)]
             return
@@ -170,7 +170,7 @@ def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
     """What is said of a booking that was made or refused; nothing where no word of it is."""
     service, told = talk.words.service, told_outcome(text)
     spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given)) or names_booking(text)
-    booked = call.outcome == "booked"
+    booked = not call.failed
     if told == "failed" and not booked:
         yield from (as_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
     elif told == "done" or (booked and (talk.given or (spoken_of and not told))):

@@ -36,13 +36,14 @@ from dialgauge.agents import (
     llm,
     make_agent,
 )
-from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn, write_details
+from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import end_of
 from dialgauge.lab.lab_config import AgentSpec, recorded
 from dialgauge.rankers import code_of
 from dialgauge.runs import Store
 from dialgauge.tasks import TrialRuns, score_attempts
-from dialgauge.worlds.tools import AgentText, Conduct, ToolDomain, ToolTask, judge
+from dialgauge.worlds.tools import AgentText, Conduct, GoldCall, ToolDomain, ToolTask, judge
 
 #: Built-in agents of other worlds, which have no use for tools.
 _ELSEWHERE = frozenset(
@@ -130,8 +131,8 @@ class _ToolWork(engine.Work[ToolDomain, tuple[ToolTask, int]]):
         except (UnicodeError, TypeError, ValueError) as error:
             why = f"what an agent said cannot be written ({error})".encode("ascii", "backslashreplace").decode()
             outcome = Outcome(
-                success=False, reason="agent_error", ended_by="system",
-                details={"benchmark": "dialgauge", "task": task.id, "trial": str(trial), EXPLANATION: why},
+                success=False, end="limit", reason="agent_error", ended_by="system", benchmark="dialgauge",
+                task=task.id, trial=trial, facts={EXPLANATION: why},
             )  # fmt: skip
             return msgspec.json.encode(structs.replace(held, turns=(), outcome=outcome))
 
@@ -241,15 +242,19 @@ def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk, *, remot
     finished = reason in ("user_stop", "agent_stop")
     verdict = judge(task, Conduct(world=desk.world, said=texts, finished=finished))
     reward = 0.0 if not finished else verdict.reward
-    details = {
-        "benchmark": "dialgauge",
-        "task": task.id,
-        "trial": str(trial),
-        **({} if reward is None else {"reward": f"{reward:g}"}),
-        **write_details(
-            "reward", {part: str(int(holds)) for part, holds in verdict.parts.items() if holds is not None}
-        ),
-        **outcome.details,
-    }
-    success = None if reward is None else reward == 1.0
-    return Outcome(success=success, reason=reason, ended_by=outcome.ended_by, details=details)
+    return structs.replace(
+        outcome,
+        success=None if reward is None else reward == 1.0,
+        end=end_of(reason),
+        reason=reason,
+        benchmark="dialgauge",
+        task=task.id,
+        trial=trial,
+        reward=reward,
+        parts={part: float(holds) for part, holds in verdict.parts.items() if holds is not None},
+        expected=None if task.expected is None else tuple(map(_expected, task.expected)),
+    )
+
+
+def _expected(call: GoldCall) -> Call:
+    return Call(name=call.name, arguments=call.arguments, domain="user" if call.by_user else "")

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         call_reasons as call_reasons,
         expected_actions as expected_actions,
         matched_actions as matched_actions,
-        names_expected_calls as names_expected_calls,
     )
     from dialgauge.presentation.fault_wordings import (
         FAULT_KIND_WORDS as FAULT_KIND_WORDS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -13,8 +13,6 @@ from dialgauge.presentation.pages import Reason
 if TYPE_CHECKING:
     from dialgauge.dialogue import Call, Dialogue
 
-#: The detail of an outcome that lists the calls a task expects.
-_EXPECTED = "expected_actions"
 #: Name and arguments of a call.
 _Made: TypeAlias = tuple[str, dict[str, str]]
 
@@ -35,32 +33,23 @@ class ExpectedAction(Struct, frozen=True):
 
 
 def expected_actions(dialogue: Dialogue) -> list[ExpectedAction]:
-    """The expected actions, beside the calls that were made: by name, and with the same arguments."""
-    try:
-        actions = msgspec.json.decode(dialogue.details.get(_EXPECTED, "[]"), type=list[dict[str, Any]])
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return []
-    return matched_actions(actions, made_calls(dialogue))
-
-
-def names_expected_calls(dialogue: Dialogue) -> bool:
-    """Whether the record says which calls were expected, if only that none was; most logs say nothing of it."""
-    return _EXPECTED in dialogue.details
+    """The expected calls, beside those that were made: by name, and with the same arguments."""
+    return matched_actions(dialogue.ended.expected or (), made_calls(dialogue))
 
 
 def made_calls(dialogue: Dialogue) -> list[Call]:
     """All calls of a conversation."""
-    return [call for turn in dialogue.turns for call in turn.calls or ()]
+    return [call for _, call in dialogue.calls()]
 
 
-def matched_actions(actions: Sequence[Mapping[str, Any]], made: Sequence[Call]) -> list[ExpectedAction]:
-    """Expected actions and calls, one to one: equal ones first, then what is left by its name.
+def matched_actions(expected: Sequence[Call], made: Sequence[Call]) -> list[ExpectedAction]:
+    """Expected calls and made ones, one to one: equal ones first, then what is left by its name.
 
-    A call that matches one action is no second try at another; a call that failed was a try only where no other was.
+    A call that matches one is no second try at another; a call that failed was a try only where no other was.
     """
-    wanted = [(str(action.get("name", "")), _arguments(action)) for action in actions]
-    calls = [(call.name, {key: _plain(value) for key, value in call.arguments.items()}) for call in made]
-    order = sorted(range(len(calls)), key=lambda number: made[number].outcome == "error")
+    wanted = [(call.name, _texts(call)) for call in expected]
+    calls = [(call.name, _texts(call)) for call in made]
+    order = sorted(range(len(calls)), key=lambda number: made[number].failed)
     spare = {number: calls[number] for number in order}
     same = [_taken(spare, action) for action in wanted]
     tried = [
@@ -101,9 +90,9 @@ def call_reasons(actions: Sequence[ExpectedAction], turns: Sequence[int]) -> lis
     return reasons
 
 
-def _arguments(action: Mapping[str, Any]) -> dict[str, str]:
-    given = action.get("arguments") or action.get("kwargs") or {}
-    return {str(key): _plain(value) for key, value in given.items()} if isinstance(given, dict) else {}
+def _texts(call: Call) -> dict[str, str]:
+    """The arguments of a call, comparable however the file orders them."""
+    return {key: msgspec.json.encode(value, order="sorted").decode() for key, value in call.given.items()}
 
 
 def _taken(spare: dict[int, _Made], wanted: tuple[str, dict[str, str] | None]) -> int | None:
@@ -114,13 +103,3 @@ def _taken(spare: dict[int, _Made], wanted: tuple[str, dict[str, str] | None]) -
     if number is not None:
         del spare[number]
     return number
-
-
-def _plain(value: Any) -> str:
-    """A value however its file writes it: calls keep theirs as text."""
-    if isinstance(value, str):
-        try:
-            value = msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            return str(value)
-    return msgspec.json.encode(value, order="sorted").decode()

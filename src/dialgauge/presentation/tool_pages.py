@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, write_details
+from dialgauge.dialogue import Dialogue
+from dialgauge.formats import as_text
 from dialgauge.presentation.expected_calls import (
     ExpectedAction,
     call_reasons,
     expected_actions,
     made_calls,
-    names_expected_calls,
 )
 from dialgauge.presentation.fault_wordings import fault_words
 from dialgauge.presentation.pages import Badge, DialogueView, Reason, RunPages, RunTables, Trial, TurnView
@@ -224,7 +224,7 @@ def _is_fault(row: Mapping[str, Any]) -> bool:
 
 def _facts(row: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
     facts = [("reward", _number(row.get("reward")))] if row.get("reward") is not None else []
-    facts += write_details("reward", {part["part"]: _number(part["reward"]) for part in parts}).items()
+    facts += [(f"reward[{part['part']}]", _number(part["reward"])) for part in parts]
     facts += [("end", END_REASONS.get(row["reason"], str(row["reason"])))] if row.get("reason") else []
     costs = [(name, row.get(f"{name}_cost")) for name in ("agent", "user")]
     return facts + [(f"cost of the {name}", f"{cost:.4f}") for name, cost in costs if cost is not None]
@@ -253,7 +253,7 @@ def _reasons(
     calls = call_reasons(actions, _turns_of_calls(dialogue))
     if not calls and actions:
         calls = [Reason("Every expected call was made as expected, and the result is still wrong")]
-    elif not calls and names_expected_calls(dialogue):
+    elif not calls and dialogue.ended.expected is not None:
         calls = [Reason("No call was expected" + (", but some were made" if made_calls(dialogue) else ""))]
     return [*calls, *erred]
 
@@ -272,10 +272,10 @@ def _shown_calls(dialogue: Dialogue, actions: Sequence[ExpectedAction]) -> list[
             calls.append(
                 ShownCall(
                     call.name,
-                    ", ".join(f"{name} {value}" for name, value in call.arguments.items()),
+                    ", ".join(f"{name} {as_text(value)}" for name, value in call.given.items()),
                     _indented(call.arguments),
-                    _indented(call.result) if len(call.result) != 1 else _indented(next(iter(call.result.values()))),
-                    call.outcome == "error",
+                    _indented(call.result),
+                    call.failed,
                     marks.get(number),
                 )
             )

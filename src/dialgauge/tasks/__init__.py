@@ -14,7 +14,12 @@ if TYPE_CHECKING:
         regrading_table as regrading_table,
         task_set_tables as task_set_tables,
     )
-    from dialgauge.tasks.audit.log_audit import LogAudit as LogAudit, audit_log as audit_log, audit_logs as audit_logs
+    from dialgauge.tasks.audit.log_audit import (
+        LogAudit as LogAudit,
+        audit_log as audit_log,
+        audit_logs as audit_logs,
+        log_world as log_world,
+    )
     from dialgauge.tasks.audit.regrading import Regrading as Regrading, regrade as regrade
     from dialgauge.tasks.audit.scripted_logs import SCRIPTS as SCRIPTS, write_scripted_log as write_scripted_log
     from dialgauge.tasks.audit.task_facts import (
@@ -42,7 +47,6 @@ if TYPE_CHECKING:
     from dialgauge.tasks.blame.blamed_log import (
         LogBlame as LogBlame,
         blame_log as blame_log,
-        failed_conversations as failed_conversations,
     )
     from dialgauge.tasks.blame.failure_evidence import (
         FailureEvidence as FailureEvidence,
@@ -161,12 +165,9 @@ if TYPE_CHECKING:
         richness as richness,
         words as words,
     )
-    from dialgauge.tasks.trials.recognition import (
-        are_results as are_results,
-        refuse_unknown as refuse_unknown,
-        refuse_unreadable as refuse_unreadable,
-    )
+    from dialgauge.tasks.trials.log_files import are_results as are_results, no_log as no_log
     from dialgauge.tasks.trials.trial_comparison import Settling as Settling, settling as settling
+    from dialgauge.tasks.trials.trial_log import TrialLog as TrialLog, read_log as read_log
     from dialgauge.tasks.trials.trial_scores import score_attempts as score_attempts, score_results as score_results
     from dialgauge.tasks.trials.trial_tables import (
         TrialRuns as TrialRuns,

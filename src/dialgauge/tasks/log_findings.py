@@ -70,6 +70,8 @@ class LogFindings(Struct, frozen=True):
     blame: Callable[[], LogBlame] | None = None
     #: What checks saw in users, by conversation, of a log that cannot be audited.
     faults: Callable[[], Mapping[str, Sequence[ObservedFault]]] | None = None
+    #: Whether conversations belong to their tasks, where it was checked already.
+    integrity: Integrity | None = None
 
 
 def findings_tables(

@@ -27,7 +27,6 @@ from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.tasks.trials.verdicts import PASS_NOTES
 from dialgauge.text import counted, note_kind, some_of
 from dialgauge.worlds.tools import MOST_FOREIGN
 
@@ -38,13 +37,12 @@ _LONG = 24
 _UNSAID = {
     "audit": "whether tasks fit and were fair, and whose fault the failures were ({why}).",
     "format": "whether tasks fit and were fair, and whose fault the failures were: only results of τ-bench and "
-    "τ²-bench hold tasks and every call (docs/formats/tau.md). 'expected_actions' and 'instruction' beside "
-    "the messages tell more.",
+    "τ²-bench hold tasks and every call (docs/formats/tau.md).",
     "replay": "whether verdicts replay: the domain's records and tools are missing; name them with --domain FOLDER "
     "(airline or retail: DIALGAUGE_DATA=CLONE, a clone of tau-bench or tau2-bench).",
     "blame": "whose fault the failures were ({why}).",
-    "verdicts": "pass^k: no conversation has a verdict. Give each a field 'reward' (1 passed, 0 failed) beside its "
-    "messages, or add files of graders ('dialgauge tasks judges').",
+    "verdicts": "pass^k: no conversation has a verdict. Give each a field 'success' (true or false) beside its "
+    "messages, name another field with --success, or add files of graders ('dialgauge tasks judges').",
 }
 
 
@@ -167,7 +165,7 @@ def _lines(review: Review) -> list[str]:
         return [coverage, "There is nothing to review: the log holds no conversation."]
     return [
         coverage,
-        *(f"{note[0].upper()}{note[1:]}." for note in review.run.notes if note_kind(note) in PASS_NOTES),
+        *(f"{note[0].upper()}{note[1:]}." for note in review.run.notes if note_kind(note) == "verdict"),
         *_belonging(review),
         *_copies(review),
         *_replay(review),

@@ -53,7 +53,7 @@ def test_conversations_with_a_real_model(
         assert [turn.speaker for turn in one.turns] == ["user", "system"]
         assert all(turn.text for turn in one.turns)
         assert one.outcome is not None
-        assert int(one.outcome.details["user tokens_out"]) > 0
+        assert (one.outcome.usage["user"].tokens_out or 0) > 0
         assert one.goal is not None
         wishes = {value for task in one.goal.tasks.values() for value in task.info.values()} - {"yes", "no"}
         assert [all(wish in prompt for wish in wishes) for prompt in prompts].count(True) == 1

@@ -12,7 +12,7 @@ import pytest
 from dialgauge.agents import AGENT_ERROR, EXPLANATION, TOKEN_BUDGET, Agent, Limits, Scenario, converse, make_agent
 from dialgauge.agents.llm import Desk, goal_prompt, json_instructions
 from dialgauge.agents.speech import Vocabulary
-from dialgauge.dialogue import Act, Dialogue
+from dialgauge.dialogue import Act, Dialogue, SideUsage
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, LabConfig, LoadedDomain, lab_scenario, open_domain, open_town
@@ -54,13 +54,9 @@ def test_both_sides(town: LoadedDomain, server: ModelServer) -> None:
     held = talk(town, agent("llm-user", server), agent("llm-system", server))
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.success) == ("user_done", True)
-    assert held.outcome.details == {
-        "user calls": "3",
-        "user tokens_in": "300",
-        "user tokens_out": "30",
-        "system calls": "6",
-        "system tokens_in": "600",
-        "system tokens_out": "60",
+    assert held.outcome.usage == {
+        "user": SideUsage(calls=3, tokens=330, tokens_in=300, tokens_out=30),
+        "agent": SideUsage(calls=6, tokens=660, tokens_in=600, tokens_out=60),
     }
     assert [turn.text for turn in held.turns[::2]] == [
         "I need a restaurant in the north.",
@@ -224,10 +220,10 @@ def test_what_ends_a_dialogue_and_no_other(town: LoadedDomain, server: ModelServ
     held = talk(town, user, system)
     assert held.outcome is not None
     assert held.outcome.reason == AGENT_ERROR
-    assert why in held.outcome.details[EXPLANATION]
+    assert why in held.outcome.facts[EXPLANATION]
     assert len(held.turns) == 3  # what was said stays
-    assert held.outcome.details["system calls"] == ("3" if way == "filter" else "2")  # what was filtered was paid
-    assert "traceback" not in held.outcome.details
+    assert held.outcome.usage["agent"].calls == (3 if way == "filter" else 2)  # what was filtered was paid
+    assert "traceback" not in held.outcome.facts
     again = talk(town, user, system, goal=1)
     assert again.outcome is not None
     assert again.outcome.reason != AGENT_ERROR
@@ -374,7 +370,7 @@ def test_the_budget_of_a_dialogue_ends_it(town: LoadedDomain, server: ModelServe
     assert held.outcome is not None
     assert held.outcome.reason == TOKEN_BUDGET
     assert len(server.received) == 2
-    assert held.outcome.details["user calls"] == "2"
+    assert held.outcome.usage["user"].calls == 2
 
 
 def test_what_an_agent_is_not(town: LoadedDomain, server: ModelServer) -> None:

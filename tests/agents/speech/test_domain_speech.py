@@ -82,11 +82,11 @@ def test_first_sentences_say_what_is_wanted_and_no_also() -> None:
 
 
 def search(found: int = 3) -> Call:
-    return Call(name="search", domain="bike", outcome="found", found=found)
+    return Call(name="search", domain="bike", found=found)
 
 
 def booking(outcome: str) -> Call:
-    return Call(name="book", domain="bike", outcome=outcome)
+    return Call(name="book", domain="bike", result=outcome, failed=outcome != "booked")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_was_searched_for_is_no_question() -> None:
     turn = Turn(
         speaker="system",
         text="Oh, and the price per hour? That's €8! The Corvo Glide, then?",
-        calls=(Call(name="search", domain="bike", arguments={"price": "8"}, outcome="found", found=2),),
+        calls=(Call(name="search", domain="bike", arguments={"price": "8"}, found=2),),
     )
     assert not [one for one in FreeListener(WORDS).hear(turn, (), "bike") if one.intent == "request"]
 

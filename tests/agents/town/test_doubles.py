@@ -72,7 +72,7 @@ def test_a_recorded_system_that_has_no_more_to_say_leaves(corpus: str) -> None:
     [held] = hold_conversations(town_search, [goal("SNG1")], sitting, workers=1)
     assert held.outcome is not None
     assert (held.outcome.reason, held.outcome.ended_by) == ("system_quit", "system")
-    assert held.outcome.details[EXPLANATION] == "the recorded system says no more after 1 turn"
+    assert held.outcome.facts[EXPLANATION] == "the recorded system says no more after 1 turn"
 
 
 def test_a_dialogue_that_nobody_recorded_is_an_error_of_its_own_conversation(corpus: str) -> None:
@@ -80,7 +80,7 @@ def test_a_dialogue_that_nobody_recorded_is_an_error_of_its_own_conversation(cor
     unknown, known = hold_conversations(town_search, [goal("SNG2"), goal("SNG1")], sitting, workers=1)
     assert unknown.outcome is not None and known.outcome is not None
     assert (unknown.outcome.reason, known.outcome.reason) == ("agent_error", "user_done")
-    assert unknown.outcome.details == {EXPLANATION: f"corpus-user has no dialogue 'SNG2' in {corpus} to replay"}
+    assert unknown.outcome.facts == {EXPLANATION: f"corpus-user has no dialogue 'SNG2' in {corpus} to replay"}
 
 
 def test_echo_and_silence_on_both_sides() -> None:

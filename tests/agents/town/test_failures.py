@@ -58,9 +58,9 @@ def test_a_failing_system_ends_its_own_conversation(how: str, monkeypatch: pytes
     assert outcome is not None
     assert outcome.reason == ("time_budget" if how == "hangs" else "agent_error")
     assert (outcome.success, outcome.ended_by) == (False, "system")
-    assert outcome.details[EXPLANATION] == SENTENCES[how]
+    assert outcome.facts[EXPLANATION] == SENTENCES[how]
     assert len(held[1].turns) == 3  # what was said before the failure stays
-    assert ("traceback" in outcome.details) == (how == "raises")
+    assert ("traceback" in outcome.facts) == (how == "raises")
 
 
 @pytest.mark.parametrize("user", ["agenda", "agenda-baseline"])
@@ -88,4 +88,4 @@ def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
     [first, *_] = hold_conversations(town_search, GOALS, sitting, workers=1)
     assert first.outcome is not None
     assert (first.outcome.reason, first.outcome.ended_by, len(first.turns)) == ("loop_guard", "session", 8)
-    assert first.outcome.details[EXPLANATION] == "4 exchanges in a row said the same"
+    assert first.outcome.facts[EXPLANATION] == "4 exchanges in a row said the same"

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec import structs
 
-from dialgauge.formats import AgentLog, LoggedCall, LoggedConversation, read_agent_log
+from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
+from dialgauge.formats import expected_calls, read
 from dialgauge.worlds.tools import (
     GoldCall,
     Integrity,
@@ -18,6 +20,7 @@ from dialgauge.worlds.tools import (
     check_integrity,
     integrity_sentences,
     load_tool_domain,
+    tasks_of_log,
 )
 
 LOGS = (
@@ -33,28 +36,38 @@ SHUFFLES, SWAPS = 10, 20
 
 
 @cache
-def shared_log(data: Path, name: str) -> tuple[AgentLog, Sequence[ToolTask] | None]:
-    log = read_agent_log(data / "tau" / f"{name}.json.gz")
-    return log, load_tool_domain("airline", root=data).tasks if log.benchmark == "tau" else None
+def shared_log(data: Path, name: str) -> tuple[Sequence[Dialogue], Sequence[dict[str, Any]], Sequence[ToolTask] | None]:
+    """Conversations, the tasks that the log stores, and those of a task file."""
+    corpus = read(data / "tau" / f"{name}.json.gz")
+    own = corpus.notes.tasks
+    return list(corpus), own, None if own else load_tool_domain("airline", root=data).tasks
 
 
-def refiled(log: AgentLog, tasks: Sequence[str]) -> AgentLog:
-    conversations = [structs.replace(one, task=task) for one, task in zip(log.conversations, tasks, strict=True)]
-    return structs.replace(log, conversations=tuple(conversations))
+def checked_log(
+    dialogues: Sequence[Dialogue], stored: Sequence[dict[str, Any]] = (), given: Sequence[ToolTask] | None = None
+) -> Integrity:
+    return check_integrity(dialogues, *tasks_of_log(dialogues, stored, given))
+
+
+def refiled(dialogues: Sequence[Dialogue], tasks: Sequence[str]) -> list[Dialogue]:
+    return [
+        structs.replace(one, id=f"{task}#{place}", outcome=structs.replace(one.ended, task=task))
+        for place, (one, task) in enumerate(zip(dialogues, tasks, strict=True))
+    ]
 
 
 def test_the_shared_logs_are_what_they_say(shared_data: Path) -> None:
-    counts = [check_integrity(*shared_log(shared_data, name)).counts for name in LOGS]
+    counts = [checked_log(*shared_log(shared_data, name)).counts for name in LOGS]
     assert sum(count["belongs"] for count in counts) == 248
     assert sum(count["unknown"] for count in counts) == 6
     assert sum(count["foreign"] for count in counts) == 0
 
 
 def test_identifiers_that_fit_every_task_say_nothing(shared_data: Path) -> None:
-    telecom = check_integrity(*shared_log(shared_data, LOGS[2]))
+    telecom = checked_log(*shared_log(shared_data, LOGS[2]))
     assert telecom.others_hit == 1.0
     assert {filing.evidence for filing in telecom.filings} == {"actions"}
-    airline = check_integrity(*shared_log(shared_data, LOGS[0]))
+    airline = checked_log(*shared_log(shared_data, LOGS[0]))
     assert airline.others_hit is not None
     assert airline.others_hit < 0.03
     assert sum(not filing.identifiers for filing in airline.filings) == 27
@@ -109,16 +122,16 @@ def checked(
     data: Path, name: str, mix: Callable[[Sequence[str], int], list[str]], seed: int
 ) -> tuple[list[str], Integrity, list[int]]:
     """The ids of a log, its check with mixed ids, and the places whose id is another one now."""
-    log, tasks = shared_log(data, name)
-    ids = [one.task for one in log.conversations]
+    log, stored, given = shared_log(data, name)
+    ids = [one.ended.task for one in log]
     mixed = mix(ids, seed)
     moved = [place for place, (now, before) in enumerate(zip(mixed, ids, strict=True)) if now != before]
-    return ids, check_integrity(refiled(log, mixed), tasks), moved
+    return ids, checked_log(refiled(log, mixed), stored, given), moved
 
 
 @pytest.mark.parametrize("name", LOGS)
 def test_the_page_on_pass_rates_has_what_is_measured(name: str, shared_data: Path) -> None:
-    whole = check_integrity(*shared_log(shared_data, name))
+    whole = checked_log(*shared_log(shared_data, name))
     row = [name, str(whole.conversations), " / ".join(str(whole.counts[each]) for each in ("belongs", "unknown"))]
     row.append(str(whole.counts["foreign"]))
     for mix in (shuffled, tenth_moved):
@@ -134,59 +147,55 @@ def test_the_page_on_pass_rates_has_what_is_measured(name: str, shared_data: Pat
 
 
 def test_permuted_tasks_are_offered_a_mapping_that_nobody_applies(shared_data: Path) -> None:
-    log, tasks = shared_log(shared_data, LOGS[0])
-    names = sorted({one.task for one in log.conversations})
+    log, stored, given = shared_log(shared_data, LOGS[0])
+    names = sorted({one.ended.task for one in log})
     to = dict(zip(names, names[1:] + names[:1], strict=True))
-    other = refiled(log, [to[one.task] for one in log.conversations])
-    integrity = check_integrity(other, tasks)
+    other = refiled(log, [to[one.ended.task] for one in log])
+    integrity = checked_log(other, stored, given)
     assert integrity.permuted
     back = {new: old for old, new in to.items()}
     assert all(back[conversation.partition("#")[0]] == task for conversation, task in integrity.mapping)
     told = " ".join(integrity_sentences("log", integrity))
     assert "totals may stand" in told
     assert "Nothing was moved" in told
-    without = check_integrity(other)
+    without = checked_log(other)
     assert without.foreign == [], "every conversation says the same of itself"
     assert "permuted as a whole would not show" in integrity_sentences("log", without)[0]
 
 
 def test_two_conversations_that_changed_places_withhold_what_is_per_task(shared_data: Path) -> None:
-    log, tasks = shared_log(shared_data, LOGS[0])
-    ids = [one.task for one in log.conversations]
+    log, stored, given = shared_log(shared_data, LOGS[0])
+    ids = [one.ended.task for one in log]
     first, second = ids.index("1"), ids.index("3")
     swapped = list(ids)
     swapped[first], swapped[second] = ids[second], ids[first]
-    integrity = check_integrity(refiled(log, swapped), tasks)
+    integrity = checked_log(refiled(log, swapped), stored, given)
     assert integrity.foreign_share == 2 / len(ids)
-    assert integrity.mapping == [("3#0", "1"), ("1#0", "3")]
+    assert integrity.mapping == [(f"3#{first}", "1"), (f"1#{second}", "3")]
     assert integrity.permuted and not integrity.per_task_stands
     assert "ids are mixed up, so nothing is said per task" in " ".join(integrity_sentences("log", integrity))
-    stray = check_integrity(refiled(log, [*ids[:first], "3", *ids[first + 1 :]]), tasks)
-    assert [filing.conversation for filing in stray.foreign] == [f"3#0 (number {first + 1})"]
+    stray = checked_log(refiled(log, [*ids[:first], "3", *ids[first + 1 :]]), stored, given)
+    assert [filing.conversation for filing in stray.foreign] == [f"3#{first}"]
     assert stray.per_task_stands, "one may be an agent that slipped into another record"
 
 
 def conversation(
     task: str, *calls: tuple[str, dict[str, str], str], gold: list[object] | None = None, trial: int = 0
-) -> LoggedConversation:
-    return LoggedConversation(
-        task=task,
-        trial=trial,
-        reward=1.0,
-        finished=True,
-        calls=tuple(
-            LoggedCall(name, dict(arguments), "system", result, result.startswith("Error"), 1)
-            for name, arguments, result in calls
-        ),
-        texts=(),
-        parts={},
-        gold=gold,
+) -> Dialogue:
+    made = tuple(
+        Call(name=name, arguments=dict(arguments), result=result, failed=result.startswith("Error"), message=1)
+        for name, arguments, result in calls
     )
+    outcome = Outcome(
+        success=True, end="finished", benchmark="tau", task=task, trial=trial, reward=1.0, planned=(1, 2),
+        expected=expected_calls(gold), graded=gold is not None,
+    )  # fmt: skip
+    turns = (Turn(speaker="system", calls=made),) if made else ()
+    return Dialogue(id=f"{task}#{trial}", turns=turns, outcome=outcome)
 
 
-def verdict(task: ToolTask, one: LoggedConversation, *others: ToolTask) -> tuple[str, str]:
-    log = AgentLog(file="log", benchmark="tau", domain="", tasks=(), conversations=(one,))
-    [filing] = check_integrity(log, [task, *others]).filings
+def verdict(task: ToolTask, one: Dialogue, *others: ToolTask) -> tuple[str, str]:
+    [filing] = check_integrity([one], [task, *others], "task file").filings
     return filing.belonging, filing.evidence
 
 
@@ -231,8 +240,7 @@ def test_stored_actions_decide_and_empty_ones_are_silent() -> None:
 def test_identical_conversations_and_trials_beyond_the_plan_are_told() -> None:
     same = ("look", {"order_id": "#W123"}, "{}")
     made = [conversation("1", same, trial=trial) for trial in range(3)]
-    log = AgentLog(file="log", benchmark="tau2", domain="", tasks=(), conversations=tuple(made), planned_trials=2)
-    integrity = check_integrity(log, [ANN])
+    integrity = check_integrity(made, [ANN], "task file")
     assert integrity.identical == (("1#0", "1#1", "1#2"),)
     assert integrity.beyond_plan == {"1": 3}
 
@@ -241,12 +249,11 @@ def test_identifiers_of_tasks_that_name_none_cannot_tell() -> None:
     """A domain whose tasks leave the order to the user: its calls fit no task, and contradict none."""
     silent = [ToolTask(id=name, instruction=f"You want {name}.") for name in ("1", "2")]
     made = [conversation(task, ("look", {"order_id": f"W{task}{trial}"}, "{}")) for task in "12" for trial in "01"]
-    log = AgentLog(file="log", benchmark="tau", domain="", tasks=(), conversations=tuple(made))
-    integrity = check_integrity(log, silent)
+    integrity = check_integrity(made, silent, "task file")
     assert integrity.counts == {"belongs": 0, "unknown": 4, "foreign": 0}
     assert integrity.per_task_stands
     assert "it cannot be told" in integrity_sentences("log", integrity)[0]
     stray = conversation("1", ("look", {"order_id": "#W123"}, "{}"))
     named = [*silent, structs.replace(ANN, id="3")]
-    integrity = check_integrity(structs.replace(log, conversations=(*made, stray)), named)
+    integrity = check_integrity([*made, stray], named, "task file")
     assert [filing.fits for filing in integrity.foreign] == ["3"], "what is of another task still is"

@@ -7,35 +7,40 @@ import json
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from dialgauge import api
+from dialgauge.dialogue import Call, Dialogue, Outcome, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.explorer import DialogueList, Library
-from dialgauge.formats import LoggedCall, LoggedConversation, LoggedText
 from dialgauge.presentation import pages_of
 from dialgauge.runs import Store
 from dialgauge.tasks import (
     FailureEvidence,
     LogBlame,
     ObservedFault,
+    audit_log,
     blame_failure,
     blame_log,
     evidence_tables,
     load_blame_record,
+    log_world,
+    read_log,
     task_facts,
     write_scripted_log,
 )
 from dialgauge.tasks.audit.log_audit import replay_conversation
 from dialgauge.tasks.blame.blame_views import blame_sentence
 from dialgauge.tasks.blame.failure_evidence import Deviation, WrongValue, failure_evidence
-from dialgauge.worlds.tools import GoldCall, ToolTask, gold_calls, load_tool_domain
+from dialgauge.worlds.tools import GoldCall, ToolTask, load_tool_domain
 from support.agent_results import desk_tasks, tau2_file, tau_file, tau_result
 from support.commands import dialgauge
 
 ROOT = Path(__file__).parents[3]
+#: Who said what, and in which message.
+Texts: TypeAlias = tuple[tuple[Speaker, str, int], ...]
 
 
 def evidence(**given: Any) -> FailureEvidence:
@@ -93,11 +98,18 @@ def test_what_each_sign_leads_to(given: dict[str, Any], blamed: str, leans: str,
     assert blame.message == (blame.signs[0].message if blame.signs else None)
 
 
+def blamed(path: Path, domain: str | None = None, root: Path | None = None) -> LogBlame:
+    """The blame of a log, whose users were not checked."""
+    log = read_log(path)
+    world = log_world(log, domain, root)
+    return blame_log(log, audit_log(log, world), lambda dialogue, instruction: (), world)
+
+
 def scripted(script: str, folder: Path) -> LogBlame:
     domain = load_tool_domain("depot")
     log = folder / f"{script}.json"
     write_scripted_log(domain, desk_tasks(folder / "tasks.json"), script, log)
-    return blame_log(log, script, domain="depot")
+    return blamed(log, domain="depot")
 
 
 def test_scripted_agents_are_blamed_for_what_they_do(tmp_path: Path) -> None:
@@ -134,7 +146,7 @@ def test_the_page_has_the_figures_of_the_record() -> None:
 
 def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     source = shared_data / "tau" / "tau_airline_gpt-4o.json.gz"
-    log = blame_log(source, "gpt-4o", root=shared_data)
+    log = blamed(source, root=shared_data)
     assert len(log.failures) == 116
     blame = next(each for each in log.failures if each.conversation == "22#2")
     kinds = [(each.kind, each.tool, each.message) for each in blame.evidence.deviations]
@@ -159,21 +171,21 @@ def test_a_log_that_is_not_what_it_says_is_not_blamed(tmp_path: Path, shared_dat
         simulation["task_id"] = tasks[place - 1]
     (tmp_path / "mixed.json").write_text(json.dumps(content))
     with pytest.raises(DialgaugeError, match="too many to blame anybody by their tasks"):
-        blame_log(tmp_path / "mixed.json", "mixed")
+        blamed(tmp_path / "mixed.json")
 
 
 def test_foreign_failures_are_counted_apart(tmp_path: Path) -> None:
     results = [tau_result(task, trial, 0.0) for task in range(12) for trial in range(2)]
     results[0]["info"]["task"], results[3]["info"]["task"] = results[3]["info"]["task"], {"instruction": "You want 1."}
     (tmp_path / "log.json").write_text(json.dumps([*results, tau_result(0, 2, 0.0), tau_result(1, 2, 0.0)]))
-    log = blame_log(tmp_path / "log.json", "log")
+    log = blamed(tmp_path / "log.json")
     assert (log.foreign, len(log.failures)) == (("0#0",), 25)
     with pytest.raises(DialgaugeError, match="filed under another task"):
         evidence_tables(log, "0#0")
 
 
 def test_trials_beyond_the_plan_are_left_out_as_coverage_leaves_them_out(tmp_path: Path) -> None:
-    log = blame_log(tau2_file(tmp_path / "log.json", {"a": ("desk", [1.0, 0.0, 0.0]), "b": ("desk", [0.0])}, 2), "log")
+    log = blamed(tau2_file(tmp_path / "log.json", {"a": ("desk", [1.0, 0.0, 0.0]), "b": ("desk", [0.0])}, 2))
     assert [each.conversation for each in log.failures] == ["a#1", "b#0"]
     assert (log.conversations, log.beyond_plan) == (3, ("a#2",))
     assert "1 failure in trials beyond the plan left out: a#2." in log.tables()[0].notes
@@ -202,10 +214,7 @@ def test_a_short_number_is_evidence_beside_what_it_counts_only(
     made: Any = value
     for name in reversed(names):
         made = {name: made}
-    calls = (LoggedCall("book", made, "system", "{}", failed=False, place=2),)
-    texts = (LoggedText("user", said, with_call=False, place=1),)
-    what: dict[str, Any] = {"parts": {}, "gold": None, "calls": calls, "texts": texts}
-    one = LoggedConversation(task="t", trial=0, reward=0.0, finished=True, **what)
+    one = recorded((called("book", made, "{}", 2),), (("user", said, 1),))
     task = ToolTask(id="t", expected=())
     [facts] = task_facts([task], None)
     shown = failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
@@ -221,14 +230,14 @@ def test_a_stored_run_of_trials_has_the_verdicts(
     store = Store(tmp_path)
     run = store.open(store.list()[0].id)
     rows = run.table("failure_blame").to_dicts()
-    failures = blame_log(source, "x").failures
+    failures = blamed(source).failures
     assert {row["dialogue"] for row in rows} == {each.conversation for each in failures}
     pages, library = pages_of(run.kind), Library(runs=[run])
     dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
     view = pages.dialogue(library, run, dialogue)
     assert view.reasons[0].text.startswith("Whose fault: ")
-    [blamed] = [each for each in failures if each.conversation == dialogue.id]
-    assert blame_sentence(blamed).split("; ")[0].lower() in view.reasons[0].text.lower()
+    [failure] = [each for each in failures if each.conversation == dialogue.id]
+    assert blame_sentence(failure).split("; ")[0].lower() in view.reasons[0].text.lower()
     assert view.overview.evidence
     passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)
     assert not any("fault" in reason.text for reason in pages.dialogue(library, run, passed).reasons)
@@ -248,7 +257,7 @@ def test_the_same_from_python(shared_data: Path) -> None:
 
 
 def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:
-    log = blame_log(tau_file(tmp_path / "tau.json", {"a": "+!", "b": "-+"}), "tau")
+    log = blamed(tau_file(tmp_path / "tau.json", {"a": "+!", "b": "-+"}))
     assert [(each.conversation, each.blamed) for each in log.failures] == [
         ("a#1", "infrastructure"),
         ("b#0", "unclear"),
@@ -261,21 +270,29 @@ def test_the_command_says_what_verdicts_are_worth(shared_data: Path, capsys: pyt
     assert "failures of tasks that no rule was written on, labelled after the rules" in " ".join(done.out.split())
 
 
-def evidence_of(
-    calls: tuple[LoggedCall, ...], texts: tuple[LoggedText, ...], expected: tuple[GoldCall, ...], **given: Any
-) -> FailureEvidence:
-    what: dict[str, Any] = {"parts": {}, "gold": None, "calls": calls, "texts": texts, "finished": True} | given
-    one = LoggedConversation(task="t", trial=0, reward=0.0, **what)
+def called(name: str, arguments: Any, result: str, place: int) -> Call:
+    return Call(name=name, arguments=arguments, result=result, message=place)
+
+
+def recorded(calls: tuple[Call, ...], texts: Texts) -> Dialogue:
+    """A conversation of texts, and calls of the agent."""
+    turns = [Turn(speaker=speaker, text=text, source=place) for speaker, text, place in texts]
+    turns += [Turn(speaker="system", calls=(call,), source=call.message) for call in calls]
+    outcome = Outcome(success=False, end="finished", benchmark="tau", task="t", reward=0.0)
+    return Dialogue(id="t#0", turns=tuple(turns), outcome=outcome)
+
+
+def evidence_of(calls: tuple[Call, ...], texts: Texts, expected: tuple[GoldCall, ...]) -> FailureEvidence:
+    one = recorded(calls, texts)
     task = ToolTask(id="t", expected=expected)
     [facts] = task_facts([task], None)
     return failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
 
 
 def test_nobody_blames_the_agent_for_calls_that_are_the_users() -> None:
-    expected = gold_calls([{"name": "toggle_roaming", "arguments": {}, "requestor": "user"}])
-    assert expected is not None
-    handed = LoggedCall("transfer_to_human", {}, "system", "ok", failed=False, place=2)
-    texts = (LoggedText("user", "it is slow", with_call=False, place=1),)
+    expected = (GoldCall("toggle_roaming", {}, by_user=True),)
+    handed = called("transfer_to_human", {}, "ok", 2)
+    texts: Texts = (("user", "it is slow", 1),)
     blame = blame_failure(evidence_of((handed,), texts, expected))
     assert (blame.leans, blame.signs) == ("unclear", ())
     assert [each.fate for each in blame.evidence.deviations] == ["users"]
@@ -286,19 +303,19 @@ def test_nobody_blames_the_agent_for_calls_that_are_the_users() -> None:
 
 def test_a_tool_called_for_another_record_was_called() -> None:
     wanted = (GoldCall("cancel_order", {"order_id": "A", "reason": "late"}),)
-    texts = (LoggedText("user", "cancel both", with_call=False, place=1),)
+    texts: Texts = (("user", "cancel both", 1),)
     never = blame_failure(evidence_of((), texts, wanted))
     assert blame_sentence(never).endswith("and the agent never calls it")
-    other = LoggedCall("cancel_order", {"order_id": "B", "reason": "late"}, "system", "ok", failed=False, place=3)
+    other = called("cancel_order", {"order_id": "B", "reason": "late"}, "ok", 3)
     [sign] = [each for each in blame_failure(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
     assert (sign.code, sign.about) == ("not_done_otherwise", "cancel_order (order_id A)")
 
 
 def test_the_end_of_an_agent_is_the_agents_message() -> None:
-    handed = LoggedCall("transfer_to_human", {}, "system", "ok", failed=False, place=4)
-    texts = (
-        LoggedText("system", "hello", with_call=False, place=2),
-        LoggedText("user", "help", with_call=False, place=3),
+    handed = called("transfer_to_human", {}, "ok", 4)
+    texts: Texts = (
+        ("system", "hello", 2),
+        ("user", "help", 3),
     )
     shown = evidence_of((handed,), texts, ())
     assert (shown.ended, shown.end_message) == ("agent", 4)

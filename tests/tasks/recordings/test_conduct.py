@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialgauge.dialogue import Dialogue, Outcome, Task
+from dialgauge.dialogue import Dialogue, Outcome, SideUsage, Task
 from dialgauge.tasks import ConversationCounts
 from dialgauge.tasks.recordings.conduct import HeardActs, HeardAs, conduct
 from support.recorded import acts, conversation, system, user
@@ -37,9 +37,9 @@ def test_runs_are_of_the_same_acts_in_any_order() -> None:
 
 
 def test_how_it_ended_and_what_it_cost() -> None:
-    details = {"system seconds": "1.5", "user tokens": "12", "explanation": "7", "system model": "large"}
-    one = counted(conversation(TASKS, outcome=Outcome(success=False, reason="limit", details=details)))
-    assert (one.reason, one.complete, one.usage) == ("limit", False, {"system seconds": 1.5, "user tokens": 12.0})
+    used = {"agent": SideUsage(seconds=1.5), "user": SideUsage(tokens_in=12)}
+    one = counted(conversation(TASKS, outcome=Outcome(success=False, reason="limit", usage=used)))
+    assert (one.reason, one.complete, one.usage) == ("limit", False, {"system seconds": 1.5, "user tokens_in": 12.0})
     bare = counted(Dialogue(id="A", turns=()))
     assert (bare.reason, bare.complete, bare.usage, bare.longest_run) == ("", None, {}, 0)
 

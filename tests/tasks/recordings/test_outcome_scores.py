@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from dialgauge.agents import AGENT_ERROR, END_WORDS, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET
-from dialgauge.dialogue import Dialogue, Outcome, Task, Turn
+from dialgauge.dialogue import Dialogue, Outcome, SideUsage, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.lab import AgentSpec, LabConfig, blame_conversations, hold_conversations
@@ -42,7 +42,7 @@ def good(name: str) -> Dialogue:
 
 
 def bad(name: str) -> Dialogue:
-    outcome = Outcome(success=False, reason="limit", details={"system seconds": "2"})
+    outcome = Outcome(success=False, reason="limit", usage={"agent": SideUsage(seconds=2)})
     return conversation(THEATRE, ASKS, system("general-reqmore"), name=name, outcome=outcome)
 
 
@@ -156,7 +156,7 @@ def test_coverage_tells_what_could_not_be_judged() -> None:
 
 
 def failing(name: str, reason: str, ended_by: str) -> Dialogue:
-    outcome = Outcome(success=None, reason=reason, ended_by=ended_by, details={EXPLANATION: "it raised"})
+    outcome = Outcome(success=None, reason=reason, ended_by=ended_by, facts={EXPLANATION: "it raised"})
     return conversation(THEATRE, ASKS, system("general-reqmore"), name=name, outcome=outcome)
 
 
@@ -313,7 +313,7 @@ def test_frames_hold_verdicts_and_calls() -> None:
     assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "entity"]
     assert outcomes["rule"].to_list() == ["strict", "compat"] and outcomes["success"].to_list() == [True, True]
     call = calls.row(0, named=True)
-    assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "booked")
+    assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "done")
     assert msgspec.json.decode(call["arguments"]) == slots
     empty = outcome_frames(judge_outcomes([], SEARCH))
     assert [frame().height for frame in empty.values()] == [0, 0, 0, 0, 0]

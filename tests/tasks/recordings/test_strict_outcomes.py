@@ -333,8 +333,8 @@ def test_an_id_means_the_train_that_fits_what_was_said_of_it() -> None:
 def test_the_price_of_all_tickets_is_true_of_a_booking() -> None:
     ride = {"train": Task(info=TRAIN["train"].info, book={"people": "2"})}
     call = Call(
-        name="book", domain="train", arguments={"people": "2"}, outcome="booked", rows=(1,),
-        result={"reference": "TRAIN123", "total": "8.80 pounds"},
+        name="book", domain="train", arguments={"people": "2"}, rows=(1,),
+        result='{"reference": "TRAIN123", "total": "8.80 pounds"}',
     )  # fmt: skip
     said = ("Train-OfferBooked|trainID|TR1", "Train-OfferBooked|Ref|TRAIN123")
     for price, true in (("8.80 pounds", 3), ("9.90 pounds", 2)):

@@ -81,14 +81,13 @@ CALLED = [
     ("beside", "reasons", "value"),
     [
         ({}, [], None),
-        ({"expected": "The booking is cancelled."}, [], None),
-        ({"expected_actions": []}, ["No call was expected, but some were made"], "no call was expected"),
+        ({"expected_calls": []}, ["No call was expected, but some were made"], "no call was expected"),
         (
-            {"task": {"expectedCalls": [{"function": {"name": "cancel", "arguments": '{"id": "R1"}'}}]}},
+            {"expected_calls": [{"name": "cancel", "arguments": {"id": "R1"}}]},
             ["Called cancel with other values than expected for id"],
             "made with other arguments",
         ),
-        ({"expected": [{"name": "cancel", "arguments": {"id": "R2"}}]}, [ALL_MADE], "all expected calls made"),
+        ({"expected_calls": [{"name": "cancel", "arguments": {"id": "R2"}}]}, [ALL_MADE], "all expected calls made"),
     ],
 )
 def test_only_a_log_that_names_expected_calls_is_held_against_them(

@@ -31,7 +31,9 @@ def run_of(*tasks: list[bool], resamples: int = 0) -> Run:
                 outcome=Outcome(
                     success=done,
                     reason="user_stop",
-                    details={"task": str(task), "trial": str(trial), "reward": str(float(done))},
+                    task=str(task),
+                    trial=trial,
+                    reward=float(done),
                 ),
             )
             for task, verdicts in enumerate(tasks)

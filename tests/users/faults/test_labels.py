@@ -110,7 +110,7 @@ def test_marked_messages_are_the_users_and_notes_copy_nothing(shared_data: Path)
     from dialgauge.formats import read
 
     talks = {
-        (file.name, one.outcome.details["task"], int(one.outcome.details["trial"])): one
+        (file.name, one.outcome.task, one.outcome.trial): one
         for file in sorted((shared_data / "tau").glob("*.json.gz"))
         for one in read(file).dialogues
         if one.outcome

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Speaker, Turn
+from dialgauge.formats import expected_calls
 from dialgauge.presentation import FAULT_WORDINGS, SCOPE_WORDINGS
 from dialgauge.users.faults import KINDS, FaultKind, UserFault, check_user
 
@@ -28,7 +28,7 @@ def conversation(
             Turn(speaker=speakers[place % 2], text=text, source=3 * place + 1) for place, text in enumerate(said)
         ),
         goal=Goal(message=(instruction,)) if instruction else None,
-        outcome=Outcome(success=None, details={"expected_actions": json.dumps(list(actions))}),
+        outcome=Outcome(success=None, expected=expected_calls(list(actions))),
     )
 
 
@@ -191,7 +191,7 @@ class TestInvented:
         assert faults("invented", conversation(self.TOLD, "hi", listed, answer)) == ()
 
     def test_what_its_own_tools_show_is_known(self) -> None:
-        shown = Call(name="mailbox", result={"content": "booking PL0K9D"})
+        shown = Call(name="mailbox", result="booking PL0K9D")
         turns = (
             Turn(speaker="system", text="Which booking?"),
             Turn(speaker="user", text="It is PL0K9D.", calls=(shown,)),
@@ -524,14 +524,6 @@ class TestDisobeyed:
 
     def test_it_cannot_look_without_an_order(self) -> None:
         assert check_user(conversation(ANN, "hi", "hello")).of_kind("disobeyed").extent == "none"
-
-
-@pytest.mark.parametrize("actions", ["5", "{}", "[1, null, {}]", "not JSON", '[{"name": 3, "kwargs": [1]}]'])
-def test_odd_expected_actions_are_none(actions: str) -> None:
-    turns = conversation(ANN, "hi", "hello", f"Bye. {STOP}").turns
-    outcome = Outcome(success=None, details={"expected_actions": actions})
-    odd = Dialogue(id="d", turns=turns, goal=Goal(message=(ANN,)), outcome=outcome)
-    assert faults("early_end", odd) == ()
 
 
 PIECES = (

@@ -75,11 +75,11 @@ class FreeListener:
         bookings = [call for call in calls if call.name != "search"]
         if searches:
             self._unnamed.add(service.name)
-        outcome = bookings[-1].outcome if bookings else ""
-        if outcome == "booked":
+        booked = bool(bookings) and not bookings[-1].failed
+        if booked:
             book, values = service.act_name("book"), words.reader.heard(text, service.gives)
             yield from [act(book, slot, value) for slot, value in values.items()] or [act(book)]
-        elif outcome == "refused":
+        elif bookings and bookings[-1].result == "refused":
             yield act(service.act_name("no_book"))
         elif searches and searches[-1].found == 0 and not self._offered(words, reply, user_values):
             yield act(service.act_name("no_offer"))
@@ -87,7 +87,7 @@ class FreeListener:
         elif not asked or not self._mentions_only(words, names, user_values):
             yield from self._named(words, names, user_values)
         explained = {*user_values, *names, *(str(call.found) for call in searches if call.found is not None)}
-        gives = service.gives if outcome == "booked" else ()
+        gives = service.gives if booked else ()
         wanted = [slot for slot in asked if slot not in gives]
         for slot, value in words.reader.heard(text, wanted, explained).items():
             yield act(service.act_name("inform"), slot, value)

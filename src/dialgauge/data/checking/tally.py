@@ -9,7 +9,7 @@ from collections import Counter
 from msgspec import Struct, field
 
 from dialgauge.data.checking.report import Finding, FindingPlace, Findings, Gold, id_hash
-from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn, read_details
+from dialgauge.dialogue import DONTCARE, Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import ALL_FIELDS, contradicts_parts
 from dialgauge.text import times
 
@@ -84,8 +84,8 @@ class GroupTally:
 
     def _look_at_instruction(self, file: FileTally, dialogue: Dialogue) -> None:
         """Trials of one task that tell their users different things."""
-        task = dialogue.details.get("task")
-        if task is None or not dialogue.instruction:
+        task = dialogue.ended.task
+        if not task or not dialogue.instruction:
             return
         key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.instruction))
         if file.instructions.setdefault(key, instruction) not in (instruction, None):
@@ -95,10 +95,7 @@ class GroupTally:
 
     def _look_at_reward(self, file: FileTally, dialogue: Dialogue) -> None:
         """A reward that contradicts its own parts, in results of a benchmark."""
-        details = dialogue.details
-        texts = read_details("reward", details)
-        parts = {part: number for part, text in texts.items() if (number := _number(text)) is not None}
-        if contradicts_parts(_number(details.get("reward")), parts, details.get("benchmark", "")):
+        if contradicts_parts(dialogue.ended):
             self.findings.add("contradicted reward", FindingPlace(file=file.name, dialogue=dialogue.id))
 
     def _look_at_order(self, file: FileTally, dialogue: Dialogue, users: int) -> None:

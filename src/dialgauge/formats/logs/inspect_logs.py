@@ -15,14 +15,12 @@ from typing import IO, Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dialgauge.dialogue import Dialogue, write_details
+from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.json_text import decode, without_nan
 from dialgauge.formats.located import members_of
-from dialgauge.formats.logs.fact_values import number_in, number_text
-from dialgauge.formats.logs.facts import Facts, facts_of
-from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.logged import TOLERANCE, Facts, Numbering, facts_of, logged_dialogue, score_in
 from dialgauge.formats.logs.messages import read_messages
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors, zip_member
@@ -32,9 +30,11 @@ from dialgauge.formats.tau_messages import checksum
 
 _HEADER, _SAMPLES = "header.json", "samples/"
 _ATTACHED = re.compile(r"attachment://([0-9a-f]{8,64})")
-#: The letters of inspect's scorers, and what they count.
-_LETTERS = {"C": "true", "I": "false", "P": "0.5", "N": "0"}
-_WORDS = {"yes": "true", "true": "true", "no": "false", "false": "false"}
+#: What the letters and words of inspect's scorers count.
+_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+#: The metric of a scorer that says whether a sample passed.
+_ACCURACY = "accuracy"
 #: How trials become one value by default; statistics of other reducers are other statistics.
 _MEANS = ("mean", "mean_score", None)
 _MOST_SAMPLES = 1_000_000
@@ -168,36 +168,46 @@ def _archive(archive: zipfile.ZipFile, stream: IO[bytes], part: Part) -> tuple[_
 
 
 def _dialogues(header: _Header, samples: Iterator[bytes], part: Part, notes: Notes) -> Iterator[Dialogue]:
-    shared, numbering = _shared(header, notes), Numbering()
+    shared, numbering = _shared(header, notes), Numbering(notes)
     for number, content in enumerate(samples, start=1):
         try:
             sample: _Sample = _decoded(_SAMPLE, content, part, dialogue=f"number {number}")
-            facts = _facts(sample, header, notes)
+            facts = _facts(sample, shared, header, notes)
             messages = read_messages(_with_attachments(sample), notes)
-            yield logged_dialogue(
-                "inspect", messages, facts, numbering.take(facts, f"number-{number}", part.name), shared
-            )
+            yield logged_dialogue("inspect", messages, facts, numbering.take(facts, f"number-{number}", part.name))
         except DialgaugeError as error:
             notes.refuse(error.at(file=part.name, dialogue=f"number {number}"))
 
 
-def _shared(header: _Header, notes: Notes) -> dict[str, str]:
-    """What holds for all samples: the model, the plan, and the statistics that the log gives itself."""
-    plan, epochs = header.eval, header.eval.config.epochs or 1
+class _Shared(Struct, frozen=True):
+    """What holds for all samples: the plan, and the score that says whether one passed."""
+
+    planned: tuple[int, int]
+    task_set: str
+    verdict: str
+
+
+def _shared(header: _Header, notes: Notes) -> _Shared:
+    """The plan and the verdict; the statistics that the log gives itself are noted."""
+    plan = header.eval
     ids = plan.dataset.sample_ids
-    shared = {"planned_trials": str(epochs), **({"agent": plan.model} if plan.model else {})}
-    if tasks := _planned_tasks(header):
-        shared["planned_tasks"] = str(tasks)
-    if ids:
-        shared["task_set"] = checksum(f"{plan.task} {plan.task_version} {sorted(map(str, ids))}")
+    judging = []
     for score in header.results.scores if header.results else ():
         name = score.scorer if score.name in ("", score.scorer) else f"{score.scorer}.{score.name}"
-        for metric, given in score.metrics.items():
-            if score.reducer not in _MEANS:
-                notes.add(f"statistics of the reducer {score.reducer} left out")
-            elif given.value is not None:
-                shared |= write_details("reported", {f"{name}/{metric}": repr(given.value)})
-    return shared
+        if score.reducer not in _MEANS:
+            notes.add(f"statistics of the reducer {score.reducer} left out")
+            continue
+        judging += [name] if _ACCURACY in score.metrics else []
+        notes.reported |= {
+            f"{name}/{metric}": given.value for metric, given in score.metrics.items() if given.value is not None
+        }
+    if len(judging) > 1 and not notes.verdict:
+        notes.add(f"several scorers have an accuracy ({', '.join(judging)}): name the verdict with --success SCORER")
+    verdict = notes.verdict or (judging[0] if len(judging) == 1 else "")
+    if verdict:
+        notes.verdict_read = verdict
+    task_set = checksum(f"{plan.task} {plan.task_version} {sorted(map(str, ids))}") if ids else ""
+    return _Shared((_planned_tasks(header), plan.config.epochs or 1), task_set, verdict)
 
 
 def _planned_tasks(header: _Header) -> int:
@@ -212,45 +222,51 @@ def _planned_tasks(header: _Header) -> int:
     return min(every, max(0, limit[1] - limit[0])) if isinstance(limit, list) and len(limit) == 2 else every
 
 
-def _facts(sample: _Sample, header: _Header, notes: Notes) -> Facts:
-    declared = facts_of(sample.metadata or {}, Notes())
-    scores: dict[str, str] = {}
+def _facts(sample: _Sample, shared: _Shared, header: _Header, notes: Notes) -> Facts:
+    scores: dict[str, float | str] = {}
     for name, score in (sample.scores or {}).items():
-        for key, text in _score_texts(name, score.value, notes):
-            scores[key] = text
-    details = {}
-    if sample.model_usage:
-        details["tokens"] = str(sum(usage.total_tokens for usage in sample.model_usage.values()))
-    if sample.total_time is not None:
-        details["duration"] = number_text(float(sample.total_time))
+        for key, value in _score_values(name, score.value, notes):
+            scores[key] = value
+    judged = scores.get(shared.verdict or _lettered(sample, header))
+    reward = judged if isinstance(judged, float) else None
+    tokens = sum(usage.total_tokens for usage in (sample.model_usage or {}).values())
+    told = {name: value for name, value in (sample.metadata or {}).items() if name in ("instruction", "knows")}
     # A sample that failed is not scored; one that was scored all the same counts.
     error = (sample.error.message or "unknown") if sample.error and not scores else ""
     return Facts(
         task=str(sample.id),
         trial=sample.epoch,
+        success=None if reward is None else abs(reward - 1) <= TOLERANCE,
         scores=scores,
-        details=details,
+        usage={"both": SideUsage(tokens=tokens)} if sample.model_usage else {},
+        seconds=sample.total_time,
+        planned=shared.planned,
         error=error,
         reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
-        goal=declared.goal,
+        model=header.eval.model,
+        goal=facts_of(told, notes).goal,
         domains=(header.eval.task,) if header.eval.task else (),
+        shown={"task_set": shared.task_set} if shared.task_set else {},
     )
 
 
-def _score_texts(name: str, value: Any, notes: Notes) -> Iterator[tuple[str, str]]:
+def _lettered(sample: _Sample, header: _Header) -> str:
+    """Of a log that was never finished, the one scorer that writes C or I; empty where there is none."""
+    scores = (sample.scores or {}).items() if header.results is None else ()
+    names = [name for name, score in scores if isinstance(score.value, str) and score.value in _LETTERS]
+    return names[0] if len(names) == 1 else ""
+
+
+def _score_values(name: str, value: Any, notes: Notes) -> Iterator[tuple[str, float | str]]:
     if isinstance(value, dict):
         for key, member in value.items():
-            yield from _score_texts(f"{name}.{key}", member, notes)
+            yield from _score_values(f"{name}.{key}", member, notes)
     elif isinstance(value, list):
         notes.add(f"score {name} left out: it is a list")
-    elif isinstance(value, bool):
-        yield name, "true" if value else "false"
-    elif isinstance(value, str) and (known := _LETTERS.get(value) or _WORDS.get(value.strip().lower())):
-        yield name, known
-    elif (number := number_in(value)) is not None:
-        yield name, number_text(number)
-    elif isinstance(value, str) and value.strip():
-        yield name, value.strip()[:200]
+    elif isinstance(value, str) and (value in _LETTERS or value.strip().lower() in _WORDS):
+        yield name, _LETTERS[value] if value in _LETTERS else _WORDS[value.strip().lower()]
+    elif (score := score_in(value)) is not None:
+        yield name, score
 
 
 def _with_attachments(sample: _Sample) -> list[Any]:

@@ -11,16 +11,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.fact_names import TASK, TRIAL, plain_key
-from dialgauge.formats.logs.fact_values import named_scores, number_in, number_text
-from dialgauge.formats.logs.facts import Facts, facts_of
-from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.logged import (
+    NAMES,
+    VERDICTS,
+    Numbering,
+    facts_of,
+    joined_names,
+    logged_dialogue,
+    number_in,
+    score_in,
+)
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -37,7 +43,7 @@ class _Session(Struct):
 
     traces: list[Mapping[str, Any]]
     observations: list[Mapping[str, Any]]
-    scores: dict[str, str]
+    scores: dict[str, float | str]
 
 
 class LangfuseExport(DialogueFormat):
@@ -66,7 +72,7 @@ class LangfuseExport(DialogueFormat):
                 _collect(record, sessions, owners)
         if not sessions:
             raise DialgaugeError("it has no traces and no observations", file=part.name)
-        numbering = Numbering()
+        numbering = Numbering(notes)
         for name, session in sessions.items():
             try:
                 yield _dialogue(name, session, numbering, part, notes)
@@ -123,20 +129,17 @@ def _collect_trace(trace: Mapping[str, Any], sessions: dict[str, _Session], owne
     session.scores.update(_scores(trace.get("scores")))
 
 
-def _scores(given: Any) -> dict[str, str]:
-    """Scores; those of type BOOLEAN are 0 and 1, and say yes or no."""
-    listed = [score for score in given if isinstance(score, dict)] if isinstance(given, list) else []
-    texts = named_scores([{"name": score.get("name"), **_value(score)} for score in listed])
-    truths = {str(score.get("name")) for score in listed if _first(score, "dataType", "data_type") == "BOOLEAN"}
-    return {
-        name: {"1": "true", "0": "false"}.get(text, text) if name in truths else text for name, text in texts.items()
-    }
-
-
-def _value(score: Mapping[str, Any]) -> dict[str, Any]:
-    label = _first(score, "stringValue", "string_value")
-    kind = _first(score, "dataType", "data_type")
-    return {"value": label if kind == "CATEGORICAL" and label is not None else score.get("value", label)}
+def _scores(given: Any) -> dict[str, float | str]:
+    """Scores by name: numbers, and of type CATEGORICAL labels."""
+    scores: dict[str, float | str] = {}
+    for score in given if isinstance(given, list) else ():
+        if isinstance(score, dict) and isinstance(score.get("name"), str):
+            label = _first(score, "stringValue", "string_value")
+            kind = _first(score, "dataType", "data_type")
+            value = label if kind == "CATEGORICAL" and label is not None else score.get("value", label)
+            if (known := score_in(value)) is not None:
+                scores[score["name"]] = known
+    return scores
 
 
 def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
@@ -156,37 +159,31 @@ def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, no
     if not messages.messages:
         notes.add("conversation without content: neither its generations nor its traces have input and output")
     metadata = [record["metadata"] for record in (*rows, *traces) if isinstance(record.get("metadata"), dict)]
-    named = [{key: value for key, value in trace.items() if plain_key(key) in (*TASK, *TRIAL)} for trace in traces]
-    declared = facts_of({key: value for record in (*named, *metadata) for key, value in record.items()}, Notes())
-    facts = Facts(
+    told = {key: value for record in metadata for key, value in record.items() if key in NAMES}
+    if item := next(
+        filter(None, (_first(each, "datasetItemId", "dataset_item_id") for each in (*traces, *metadata))), None
+    ):
+        told.setdefault("task_id", item)
+    verdicts = {name: score for name, score in session.scores.items() if name in VERDICTS or name == notes.verdict}
+    facts = structs.replace(
+        facts_of({**verdicts, **told}, notes),
         id=name,
-        task=declared.task,
-        trial=declared.trial,
-        success=declared.success,
-        scores={**declared.scores, **session.scores},
-        details={**declared.details, **_amounts(generations, traces)},
-        goal=declared.goal,
+        scores={key: score for key, score in session.scores.items() if key not in VERDICTS},
+        model=joined_names(generation.get("model") for generation in generations),
+        usage=_usage(generations, traces),
     )
-    return logged_dialogue("langfuse", messages, facts, numbering.take(facts, name, part.name), {})
+    return logged_dialogue("langfuse", messages, facts, numbering.take(facts, name, part.name))
 
 
-def _amounts(generations: list[Mapping[str, Any]], traces: list[Mapping[str, Any]]) -> dict[str, str]:
-    models = dict.fromkeys(
-        str(generation["model"]) for generation in generations if isinstance(generation.get("model"), str)
-    )
+def _usage(generations: list[Mapping[str, Any]], traces: list[Mapping[str, Any]]) -> dict[str, SideUsage]:
+    """Tokens and costs of the model's calls; where these say no costs, those of the traces."""
     tokens = sum(_tokens(generation) for generation in generations)
     names = ("calculatedTotalCost", "totalCost", "total_cost", "cost")
-    of_generations = [
-        number for generation in generations if (number := number_in(_first(generation, *names))) is not None
+    costs = [cost for each in generations if (cost := number_in(_first(each, *names))) is not None] or [
+        cost for trace in traces if (cost := number_in(_first(trace, "totalCost"))) is not None
     ]
-    costs = of_generations or [
-        number for trace in traces if (number := number_in(_first(trace, "totalCost"))) is not None
-    ]
-    return {
-        **({"agent": ",".join(models)} if models else {}),
-        **({"tokens": number_text(tokens)} if tokens else {}),
-        **({"cost": number_text(sum(costs))} if costs and min(costs) >= 0 else {}),
-    }
+    cost = sum(costs) if costs and min(costs) >= 0 else None
+    return {"agent": SideUsage(tokens=tokens or None, cost=cost, calls=len(generations))} if tokens or costs else {}
 
 
 def _tokens(row: Mapping[str, Any]) -> float:

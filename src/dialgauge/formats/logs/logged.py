@@ -1,106 +1,268 @@
-"""Conversations of a log as dialogues: their ids, tasks and trials, and everything that is known of each."""
+"""What a record of a log says beside its messages, under a few documented names; nothing else is read."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from dialgauge.dialogue import Dialogue, Outcome, Turn, dialogue_key, read_details, write_details
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.logs.facts import Facts
 from dialgauge.formats.logs.messages import LogMessages
-from dialgauge.formats.tau_messages import ENDED_BY, checksum
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.tau_messages import ENDED_BY, as_text, checksum, end_of, expected_calls
 
-#: The detail that says that there are results of tools, and no call that is recorded.
-RESULTS_ALONE = "results_alone"
+#: The names by which a record says whether its task was done.
+VERDICTS = ("success", "passed", "reward")
+#: All names that are read of a record.
+NAMES = frozenset(
+    {"id", "task_id", "trial", "messages", *VERDICTS, "scores", "cost", "tokens", "seconds", "model", "instruction",
+     "knows", "expected_calls"}
+)  # fmt: skip
+#: A reward this close to 1 is a pass.
+TOLERANCE = 1e-6
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
+_MOST = 1e15
+_LONGEST_LABEL, _MOST_TRIALS = 60, 1_000_000
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
 
 
-class Numbering:
-    """Tasks and trials of a log as it is read: a task that comes again without a trial is its next trial."""
+class Facts(Struct, kw_only=True):
+    """What is known of a conversation; an empty text, and None, is what the log does not say."""
 
-    def __init__(self) -> None:
-        self._tasks: dict[tuple[str, str], int] = {}
-        self._domains: dict[str, str] = {}
-        self._places: dict[str, tuple[str, str, str]] = {}
+    id: str = ""
+    task: str = ""
+    trial: int | None = None
+    success: bool | None = None
+    reward: float | None = None
+    reason: str = ""
+    error: str = ""
+    scores: dict[str, float | str] = {}
+    usage: dict[str, SideUsage] = {}
+    seconds: float | None = None
+    planned: tuple[int, int] | None = None
+    expected: tuple[Call, ...] | None = None
+    model: str = ""
+    goal: Goal | None = None
+    domains: tuple[str, ...] = ()
+    shown: dict[str, str] = {}
+
+
+def facts_of(record: Mapping[str, Any], notes: Notes) -> Facts:
+    """The facts of a record under the documented names."""
+    scores = scores_of(record.get("scores"), notes)
+    success, reward = verdict_of(record, notes)
+    cost, tokens = amount_in(record, "cost"), amount_in(record, "tokens")
+    used = {"both": SideUsage(cost=cost, tokens=tokens)} if (cost, tokens) != (None, None) else {}
+    return Facts(
+        id=_name(record, "id"),
+        task=_name(record, "task_id"),
+        trial=_trial(record.get("trial")),
+        success=success,
+        reward=reward,
+        scores=scores,
+        usage=used,
+        seconds=amount_in(record, "seconds"),
+        expected=expected_calls(record.get("expected_calls")),
+        model=_name(record, "model"),
+        goal=_goal(record),
+    )
+
+
+def verdict_of(record: Mapping[str, Any], notes: Notes) -> tuple[bool | None, float | None]:
+    """Whether a record passed, and its reward.
+
+    The verdict is ``success`` or ``passed`` (true or false, 1 or 0), else ``reward``, which passes within 1e-6 of 1; or
+    the one field that the reading names. Two of these that differ in one record are an error.
+    """
+    reward = number_in(record.get("reward"))
+    if field := notes.verdict:
+        return _verdict(field, _at(record, field), notes), reward
+    told = {name: _verdict(name, record[name], notes) for name in VERDICTS if record.get(name) not in (None, "")}
+    verdicts = {name: verdict for name, verdict in told.items() if verdict is not None}
+    if len(set(verdicts.values())) > 1:
+        both = " and ".join(f"'{name}' ({record[name]})" for name in verdicts)
+        raise DialgaugeError(f"{both} contradict each other; name the verdict, as in --success {next(iter(verdicts))}")
+    return next(iter(verdicts.values()), None), reward
+
+
+def _verdict(name: str, value: Any, notes: Notes) -> bool | None:
+    """Yes or no; None, and a note, for another word."""
+    if name == "reward" or (notes.verdict and not isinstance(value, bool | str)):
+        number = number_in(value)
+        passed = None if number is None else abs(number - 1) <= TOLERANCE
+    elif isinstance(value, str):
+        passed = _WORDS.get(value.strip().lower())
+    elif isinstance(value, int | float) and value not in (0, 1):
+        raise DialgaugeError(f"'{name}' is {value:g}, and a verdict is true or false, 1 or 0; call a score 'scores'")
+    else:
+        passed = bool(value) if isinstance(value, int | float) else None
+    if passed is None and value not in (None, ""):
+        notes.add(f"'{name}' is '{as_text(value)[:40]}', which is neither true nor false: not judged")
+    return passed
+
+
+def _at(record: Mapping[str, Any], path: str) -> Any:
+    """The value under a name, or under names joined by dots."""
+    if path in record:
+        return record[path]
+    value: Any = record
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def number_in(value: Any) -> float | None:
+    """A finite number, also where it is written as a text."""
+    if isinstance(value, bool):
+        return float(value)
+    try:
+        number = float(value) if isinstance(value, int | float | str) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < _MOST else None
+
+
+def amount_in(record: Mapping[str, Any], name: str) -> float | None:
+    """A number of 0 or more; anything else under the name is an error."""
+    value = record.get(name)
+    if value is None or value == "":
+        return None
+    number = number_in(value)
+    if number is None or number < 0 or isinstance(value, bool):
+        raise DialgaugeError(f"'{name}' must be a number of 0 or more (got '{as_text(value)[:40]}')")
+    return number
+
+
+def scores_of(given: Any, notes: Notes) -> dict[str, float | str]:
+    """Scores by name: numbers, true and false, labels; what else stands there is noted."""
+    scores: dict[str, float | str] = {}
+    for name, value in given.items() if isinstance(given, dict) else ():
+        score = score_in(value)
+        if score is not None:
+            scores[str(name)] = score
+        elif value is not None:
+            notes.add(f"score '{str(name)[:40]}' is no number and no label: not read")
+    return scores
+
+
+def score_in(value: Any) -> float | str | None:
+    """A number, or a short text."""
+    number = number_in(value)
+    if number is not None:
+        return number
+    is_label = isinstance(value, str) and 0 < len(value.strip()) <= _LONGEST_LABEL and "\n" not in value
+    return value.strip() if is_label else None
+
+
+def _name(record: Mapping[str, Any], key: str) -> str:
+    value = record.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise DialgaugeError(f"'{key}' must be a text or a whole number (got {as_text(value)[:40]})")
+    return str(value).strip()
+
+
+def _trial(value: Any) -> int | None:
+    if value is None or value == "":
+        return None
+    number = number_in(value)
+    if number is None or isinstance(value, bool) or not number.is_integer() or not 0 <= number < _MOST_TRIALS:
+        raise DialgaugeError(f"'trial' must be a whole number from 0 on (got '{as_text(value)[:40]}')")
+    return int(number)
+
+
+def _goal(record: Mapping[str, Any]) -> Goal | None:
+    """What the user was told, and values by name that it knows."""
+    instruction, knows = record.get("instruction"), record.get("knows")
+    lines = instruction if isinstance(instruction, list) else [instruction]
+    texts = tuple(line for line in lines if isinstance(line, str) and line.strip())
+    values = {str(name): as_text(value) for name, value in knows.items()} if isinstance(knows, dict) else {}
+    return Goal(message=texts, knows=values) if texts or values else None
+
+
+class Numbering:
+    """Tasks and trials of a log as it is read: a task that comes again in a file without a trial is its next trial."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._trials: Counter[tuple[str, str]] = Counter()
+        self._places: dict[str, str] = {}
 
     def take(self, facts: Facts, fallback: str, file: str) -> tuple[str, str, int]:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
-        domain = facts.domains[0] if facts.task and len(facts.domains) == 1 else ""
-        first = self._domains.setdefault(task, domain)
-        if domain and not first:  # those before it named no domain
-            first = self._domains[task] = domain
-            self._tasks[task, domain] = self._tasks.pop((task, ""))
-        before = self._tasks.get((task, domain or first), 0)
-        self._tasks[task, domain or first] = before + 1
-        trial = before if facts.trial is None else facts.trial
-        name = f"{task}#{trial}" if facts.trial is not None or facts.task else task
-        model = facts.details.get("agent", "")
-        if domain and domain != first:  # another task, under the id of one
-            name = f"{domain}/{name}"
-        number = next(iter(read_details("task_number", facts.details).values()), "")
-        if number and dialogue_key(name) in self._places:  # the task may be the domain of several
-            name = f"{task}/{number}#{trial}"
+        trial = self._trials[file, task] if facts.trial is None else facts.trial
+        self._notes.add(
+            "conversation counted as the next trial of its task_id, as it names no trial", facts.trial is None and trial
+        )
+        self._trials[file, task] += 1
+        name = f"{task}#{trial}" if facts.task or facts.trial is not None else task
         if dialogue_key(name) in self._places:
-            where, other, first_task = self._places[dialogue_key(name)]
-            how = "Trials of one task have its id under 'task_id', and numbers under 'trial' or none at all"
-            if where != file:
-                how += ". Files of several agents are scored one by one"
-            elif facts.task and facts.trial is not None:
-                how = (
-                    f"There are two conversations of the task '{task}' with the number {trial} of a trial: if it was "
-                    "run again after an error, or written again as it grew, keep the last (or drop those with an "
-                    "error), in which costs and tokens are to be added up where each line has only its own; else "
-                    "number them anew under 'trial', give tasks that differ ids of their own under 'task_id', or "
-                    "keep the conversations of each agent in a file of its own"
-                )
-            else:
-                how += "; of a conversation that was written again as it grew, keep the last"
-            if task != first_task:
-                how = f"'{first_task}' and '{task}' differ only in case: write them alike if they are one task"
-            if model != other:
-                how = f"Keep conversations of each model ({other or 'none'}, {model or 'none'}) in a file of its own"
-            reason = f"this id was already used in {where}; ids must be unique. {how}"
-            raise DialgaugeError(reason, file=file, dialogue=name)
-        self._places[dialogue_key(name)] = (file, model, task)
+            raise DialgaugeError(
+                f"task '{task}', trial {trial} stands twice (first in {self._places[dialogue_key(name)]}): give each "
+                "conversation of a task its own 'trial', or none to any of them",
+                file=file, dialogue=name,
+            )  # fmt: skip
+        self._places[dialogue_key(name)] = file
         return name, task, trial
 
 
-def logged_dialogue(
-    benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int], shared: Mapping[str, str]
-) -> Dialogue:
+def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int]) -> Dialogue:
     """A conversation of a log with everything that is known of it."""
     name, task, trial = named
     turns = messages.turns()
     judged = facts.success is not None or bool(facts.scores)
     reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
-    details = {
-        "benchmark": benchmark,
-        "task": task,
-        "trial": str(trial),
-        **write_details("score", facts.scores),
-        **facts.details,
-        **({"error": facts.error[:1000]} if facts.error else {}),
-        **shared,
-        **({RESULTS_ALONE: "yes"} if _has_results_alone(messages) else {}),
-        **({"policy": checksum(messages.prompt)} if messages.prompt else {}),
-    }
     return Dialogue(
         id=name,
         turns=turns,
         goal=facts.goal,
         domains=facts.domains,
-        outcome=Outcome(success=facts.success, reason=reason, ended_by=ENDED_BY.get(reason, ""), details=details),
+        outcome=Outcome(
+            success=facts.success,
+            end=end_of(reason),
+            reason=reason,
+            ended_by=ENDED_BY.get(reason, ""),
+            benchmark=benchmark,
+            task=task,
+            trial=trial,
+            planned=facts.planned,
+            reward=facts.reward,
+            scores=facts.scores,
+            seconds=facts.seconds,
+            usage=facts.usage,
+            expected=facts.expected,
+            facts={
+                **({"agent": facts.model} if facts.model else {}),
+                **({"error": facts.error[:1000]} if facts.error else {}),
+                **({"policy": checksum(messages.prompt)} if messages.prompt else {}),
+                **facts.shown,
+            },
+        ),
     )
-
-
-def _has_results_alone(messages: LogMessages) -> bool:
-    called = any(message.tool_calls for message in messages.messages)
-    return not called and any(message.role == "tool" for message in messages.messages)
 
 
 def _stop(turns: tuple[Turn, ...]) -> str:
     """Whether the user ended it by the token that simulated users have for it."""
     last = next((turn for turn in reversed(turns) if turn.speaker == "user"), None)
     return "user_stop" if last is not None and _STOP_TOKEN.search(last.text) else ""
+
+
+def decoded(text: str) -> Any:
+    """The JSON in a text; the text itself where it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return text
+
+
+def joined_names(names: Iterable[Any]) -> str:
+    """Different names, each once, with commas."""
+    return ",".join(dict.fromkeys(str(name) for name in names if name))

@@ -1,15 +1,12 @@
 """Messages as chat services, model vendors and tracers write them, made into the one kind that becomes turns.
 
-Read are OpenAI's chat messages and *responses* items, the content blocks of Anthropic, Bedrock, Gemini, LlamaIndex,
-Pydantic AI and Vercel, the names of LangChain, ShareGPT, AutoGen, Rasa and Botpress, OpenTelemetry's parts, inspect's
-messages, and transcripts. Text, tool calls and tool results are kept; pictures, sounds, files and reasoning are counted
-in the notes and left out.
+Read are OpenAI's chat messages and *responses* items, the content blocks of Anthropic, Bedrock and Gemini, the messages
+of LangChain and inspect, and OpenTelemetry's parts. Text, tool calls and tool results are kept; pictures, sounds, files
+and reasoning are counted in the notes and left out.
 """
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -17,84 +14,34 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.logs.agent_steps import OBSERVATION, is_step, observed, of_openhands, step_keys, usual_message
-from dialgauge.formats.logs.content_parts import (
-    CALL_KEYS,
-    add_calls,
-    call_arguments,
-    calls_in,
-    error_words,
-    first_text,
-    is_ui_tool,
-    message_parts,
-    result_text,
-    says_failure,
-    tool_result,
-)
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, turns_of
+from dialgauge.formats.tau_messages import TauMessage, ToolResult, WrittenToolCall, as_text, turns_of
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 ROLES: dict[str, Role] = {
-    **dict.fromkeys(("user", "human", "customer", "client", "guest", "visitor", "caller"), "user"),
-    **dict.fromkeys(
-        ("assistant", "ai", "gpt", "chatgpt", "bot", "agent", "model", "bing", "bard", "operator", "support"),
-        "assistant",
-    ),
-    **dict.fromkeys(("system", "developer", "instruction"), "system"),
-    **dict.fromkeys(("tool", "function", "observation", "environment", "ipython"), "tool"),
+    **dict.fromkeys(("user", "human"), "user"),
+    **dict.fromkeys(("assistant", "ai", "agent", "model"), "assistant"),
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("tool", "function"), "tool"),
 }
-#: Under which keys a message says who speaks, and what.
-_OTHER_ROLE_KEYS = ("source", "event", "direction", "kind")  # which other things than messages have, too
-_ROLE_KEYS = ("role", "from", "speaker", "sender", "author", "type", *_OTHER_ROLE_KEYS)
-#: Who speaks where a call, or what came of it, is a message of its own, as LLaMA-Factory writes them.
-_CALLED: dict[str, Role] = {
-    **dict.fromkeys(("function_call", "tool_call", "tool_calls"), "assistant"),
-    **dict.fromkeys(("tool_result", "tool_response", "function_response", "tool_call_result"), "tool"),
-}
-#: Keys with words of their own for who speaks.
-_SIDES: dict[str, dict[str, Role]] = {
-    **{key: {**ROLES, **_CALLED} for key in ("role", "from")},
-    "direction": {
-        **dict.fromkeys(("incoming", "inbound"), "user"),
-        **dict.fromkeys(("outgoing", "outbound", "outbound-api", "outbound-reply"), "assistant"),
-    },
-    "kind": {"request": "user", "response": "assistant"},
-    "author": {  # with the words of Intercom and Zendesk
-        **ROLES,
-        **dict.fromkeys(("lead", "contact", "end-user"), "user"),
-        **dict.fromkeys(("admin", "team"), "assistant"),
-    },
-}
-#: Parts of a conversation that its customer does not see.
-_INTERNAL = frozenset({"note", "note_and_reopen"})
-#: What ends a line in a text of HTML, and every other tag.
-_BREAK, _TAG = re.compile(r"</(?:p|div|li|h[1-6])>|<br ?/?>"), re.compile(r"<[^<>]{1,2000}>")
-CONTENT_KEYS = ("content", "value", "text", "parts", "blocks", "message", "utterance", "body")
-#: Keys that are known in capitals, too.
-_HEADINGS = frozenset({"from", "speaker", "sender", "author", *CONTENT_KEYS})
-#: How a line of a transcript begins: who speaks, perhaps after a time and in bold.
-_SPOKEN_LINE = re.compile(
-    r"[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?\*{0,2}([A-Za-z]{1,20})[ \t]?(?:\([^)\n]{1,40}\))?(?::\*{0,2}|\*{2}:)(.*)"
-)
 #: Items of OpenAI's *responses* that are no messages.
 _ITEM_CALLS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _ITEM_RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
-_HOSTED_CALL = re.compile(r"[a-z_]+_call")
-#: How a key may go on that words are filed under: ``agent_response``.
-_SAYS = re.compile(r"_(?:message|msg|text|utterance|input|response|reply)$")
-#: What may stand beside words that are filed under who said them.
-_BESIDE = frozenset({"turn", "turn_id", "index", "idx", "id", "timestamp", "time"})
-#: Kinds of AutoGen's messages, whose source is the name of an agent.
-_AUTOGEN = re.compile(r"[A-Z]\w{2,40}(?:Message|Event)")
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-#: What a line of a session, or a choice of a model, has beside its message.
-_AROUND = frozenset({"type", "index", "finish_reason"})
-#: Where a message says when it was sent, and how a time begins whose texts are in order.
-_TIMES = ("created_at", "createdAt", "timestamp", "time", "date_created")
-_DATED = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
-#: Beyond this a conversation was not meant.
+#: Kinds of content blocks, and the members that say the same without a kind.
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
+_CALLS = frozenset({"tool_use", "tool_call", "server_tool_use"})
+_RESULTS = frozenset({"tool_result", "tool_call_response"})
+_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking"})
+_INNER_CALLS = ("functionCall", "function_call", "toolUse")
+_INNER_RESULTS = ("functionResponse", "function_response", "toolResult")
+_ARGUMENTS = ("arguments", "args", "input")
+_IDS = ("id", "tool_call_id", "tool_use_id", "call_id", "toolUseId")
+_ANSWER_IDS = ("tool_use_id", "tool_call_id", "call_id", "toolUseId", "id")
+_ANSWERS = ("content", "response", "result", "output")
+#: One of these is in every message.
+_SAID = frozenset({"content", "parts", "tool_calls", "function_call", "error"})
+#: A conversation of more messages was not meant.
 MOST_MESSAGES = 100_000
 
 
@@ -115,133 +62,8 @@ class LogMessages(Struct, frozen=True):
 
 
 def is_message(value: Any) -> bool:
-    """Does something look like a message: does it say who speaks, by a name that is known, and what?"""
-    if not isinstance(value, dict):
-        return False
-    value = unwrapped(value)
-    if item_kind(value):
-        return True
-    key, _, role = _speaker(value)
-    if key in _OTHER_ROLE_KEYS:
-        return (
-            role is not None
-            and any(isinstance(value.get(held), str | list) for held in ("content", "text", "parts", "body"))
-        ) or ("step_id" in value and "message" in value)
-    said = any(name in value for name in (*CONTENT_KEYS, *CALL_KEYS, *step_keys(key)))
-    return said if role is not None else not key and is_step(value)
-
-
-def is_spoken(value: Any) -> bool:
-    """Does something file words under who said them: ``{"agent": "hello"}``, ``["user", "hi"]``?"""
-    return bool(_speakers(value))
-
-
-def is_talk(value: Any) -> bool:
-    """Is it a turn in the words of dialogue data, without any annotation of its own?"""
-    if is_spoken(value):
-        return True
-    return is_message(value) and {"speaker"} < value.keys() <= {"speaker", "utterance", "text", *_BESIDE}
-
-
-def _speakers(value: Any, roles: Mapping[str, Role] = ROLES) -> list[tuple[str, Any]]:
-    """Who says what in an object whose keys are speakers, or in a pair; nothing where it is neither."""
-    if isinstance(value, list):
-        pair = len(value) == 2 and all(isinstance(text, str) for text in value) and value[0].lower() in roles
-        return [(value[0].lower(), value[1])] if pair else []
-    if not isinstance(value, dict):
-        return []
-    spoken = [(_SAYS.sub("", key.lower()), text) for key, text in value.items() if key.lower() not in _BESIDE]
-    fits = all(
-        role in roles and (text is None or isinstance(text, str) or (role in _CALLED and isinstance(text, dict)))
-        for role, text in spoken
-    )
-    return spoken if fits else []
-
-
-def unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message without what LangChain, transcripts of sessions, Botpress and tracers put around it."""
-    if isinstance(said := message.get("content"), dict) and isinstance(said.get("parts"), list):  # of Google's agents
-        return {**message, "content": said["parts"], **({"role": said["role"]} if "role" in said else {})}
-    if "role" in message:
-        return message
-    if "source" in message and (event := of_openhands(message)):
-        return event
-    if "Role" in message or "ROLE" in message:
-        return {_CAPITAL.sub("_", key).lower(): value for key, value in message.items()}
-    message = _in_small_letters(message)
-    data, name, inner, payload = (message.get(key) for key in ("data", "id", "message", "payload"))
-    if isinstance(inner, dict) and isinstance(inner.get("role"), str) and not _AROUND.isdisjoint(message):
-        return inner
-    if not message.keys().isdisjoint(CONTENT_KEYS):
-        return message
-    if isinstance(data, dict) and isinstance(message.get("type"), str):
-        return {**data, "type": message["type"]}
-    if isinstance(message.get("kwargs"), dict) and isinstance(name, list) and name and isinstance(name[-1], str):
-        return {**message["kwargs"], "type": name[-1]}
-    if isinstance(payload, dict) and isinstance(payload.get("text"), str):
-        return {**message, "content": payload["text"]}
-    if "message.role" in message:
-        return {key.removeprefix("message."): value for key, value in message.items()}
-    return message
-
-
-def _in_small_letters(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message whose keys for who speaks, and what, may be written as headings are: ``Speaker``, ``TEXT``."""
-    small = {key: key.lower() for key in message if not key.islower() and key.lower() in _HEADINGS - message.keys()}
-    return {small.get(key, key): value for key, value in message.items()} if small else message
-
-
-def role_of(message: Mapping[str, Any]) -> Role | None:
-    """Who speaks; None where it does not say it by a name that is known."""
-    return _speaker(message)[2]
-
-
-def _speaker(message: Mapping[str, Any]) -> tuple[str, str, Role | None]:
-    """Under which key it says who speaks, in which word, and who that is. A ``role`` is the last word on it."""
-    first: tuple[str, str, Role | None] = ("", "", None)
-    for key in _ROLE_KEYS:
-        given = message.get(key)
-        if isinstance(given, dict):
-            given = given.get("role", given.get("type") if key == "author" else None)
-        if not isinstance(given, str) or (key == "type" and given == "message"):
-            continue
-        word = given.strip().lower().removesuffix("chunk").removesuffix("message")
-        role = _SIDES.get(key, ROLES).get(word)
-        first = first if first[0] else (key, given, role)
-        if role is not None or key == "role":
-            return key, given, role
-    return first
-
-
-def transcript(text: str) -> list[dict[str, Any]]:
-    """The turns of a text whose lines say who speaks, ``User: hi``; nothing unless both sides do."""
-    turns: list[tuple[str, list[str]]] = []
-    for line in text.splitlines() if ":" in text else ():
-        spoken = _SPOKEN_LINE.fullmatch(line)
-        if spoken and spoken[1].lower() in ROLES:
-            turns.append((spoken[1].lower(), [spoken[2]]))
-        elif turns:
-            turns[-1][1].append(line)
-        elif line.strip():
-            return []
-    roles = {ROLES[speaker] for speaker, _ in turns}
-    if "user" not in roles or len(roles) < 2:
-        return []
-    return [{"speaker": speaker, "text": "\n".join(lines).strip()} for speaker, lines in turns]
-
-
-def item_kind(message: Mapping[str, Any]) -> str:
-    """What an item of *responses* that is no message is: a call, a result, a thought; empty for messages."""
-    kind = message.get("type")
-    if not isinstance(kind, str) or "role" in message:
-        return ""
-    if kind in _ITEM_CALLS and "name" in message:
-        return "call"
-    if kind in _ITEM_RESULTS:
-        return "result"
-    if kind == "reasoning" and ("summary" in message or "content" in message):
-        return "thought"
-    return "hosted" if _HOSTED_CALL.fullmatch(kind) and "id" in message else ""
+    """True for an object with a known role, or an item of *responses*."""
+    return isinstance(value, dict) and (_role(value) is not None or bool(_item_kind(value)))
 
 
 def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
@@ -250,151 +72,151 @@ def read_messages(given: Sequence[Any], notes: Notes) -> LogMessages:
         raise DialgaugeError(f"it has {len(given):,} messages; more than {MOST_MESSAGES:,} were not meant")
     made: list[TauMessage] = []
     places: list[int] = []
-    for index, raw in _in_time(given, notes):
-        for written in _messages(raw, index, notes):
-            message = _as_result(written) if made and made[-1].tool_calls else written
+    for index, raw in enumerate(given):
+        if not isinstance(raw, dict):
+            raise DialgaugeError(f"message {index} is no object with a role and a content", turn=index)
+        for message in _item(raw, notes) if _item_kind(raw) else _message(raw, index, notes):
             if made and _goes_on(made[-1], message):
                 made[-1] = TauMessage("assistant", None, (*(made[-1].tool_calls or ()), *(message.tool_calls or ())))
             else:
                 made.append(message)
                 places.append(index)
-    if given and _calls_itself_system(given[0], made):
-        made = [
-            TauMessage("assistant", each.content, each.tool_calls) if each.role == "system" else each for each in made
-        ]
     return LogMessages(tuple(made), tuple(places))
-
-
-def _calls_itself_system(first: Any, made: Sequence[TauMessage]) -> bool:
-    """Is the agent called system, as in dialogue data: speakers, none of whom is an assistant, and it answers?"""
-    roles = [message.role for message in made]
-    if "assistant" in roles or "user" not in roles or "system" not in roles[roles.index("user") :]:
-        return False
-    return is_spoken(first) or (isinstance(first, dict) and "speaker" in first and not {"role", "from"} & first.keys())
-
-
-def _in_time(given: Sequence[Any], notes: Notes) -> list[tuple[int, Any]]:
-    """Messages with their places, the last of them first where their times say that they are written so."""
-    numbered = list(enumerate(given))
-    if len(given) < 2 or (
-        len(given) == 2 and isinstance(given[0], dict) and role_of(given[0]) == "user"
-    ):  # two clocks may differ
-        return numbered
-    for key in _TIMES:
-        times = [raw.get(key) if isinstance(raw, dict) else None for raw in given]
-        texts = [time for time in times if isinstance(time, str) and _DATED.match(time)]
-        numbers = [time for time in times if isinstance(time, int | float)]
-        for known in (texts, numbers):
-            if len(known) == len(given) and known == sorted(known, reverse=True) and known[0] != known[-1]:
-                notes.add("messages written from the last to the first put in the order of their times")
-                return numbered[::-1]
-    return numbered
-
-
-def _as_result(message: TauMessage) -> TauMessage:
-    """What was observed after a call, where it is written as the user's words."""
-    seen = observed(message.content or "") if message.role == "user" else None
-    return message if seen is None else TauMessage("tool", seen)
 
 
 def _goes_on(last: TauMessage, message: TauMessage) -> bool:
     """Two calls without words in a row were made together: *responses* writes each as an item of its own."""
-    both = (last, message)
-    return all(each.role == "assistant" and each.tool_calls and not each.content for each in both)
+    return all(each.role == "assistant" and each.tool_calls and not each.content for each in (last, message))
 
 
-def _messages(raw: Any, number: int, notes: Notes) -> Iterator[TauMessage]:
-    if spoken := _speakers(raw, _SIDES["role"]):
-        for speaker, text in spoken:
-            if text:
-                yield from _messages({"role": speaker, "content": text}, number, notes)
-        return
-    if not isinstance(raw, dict):
-        raise DialgaugeError(f"message {number} is no object with a role and a content", turn=number)
-    raw = unwrapped(raw)
-    if kind := item_kind(raw):
-        yield from _item(kind, raw, notes)
-        return
-    part = raw.get("part_type")
-    if isinstance(part, str) and (part in _INTERNAL or not content_of(raw)):
-        notes.add(f"parts of the kind {part[:40]} left out")
-        return
-    if raw.get("public") is False:
-        notes.add("messages that are not public left out")
-        return
-    key, written, role = _speaker(raw)
-    if not key and is_step(raw):
-        role = "assistant"
-    if role is None and key == "event":
-        notes.add(f"events of the kind {written[:40]} left out")
-        return
-    if role is None and isinstance(raw.get("source"), str) and _AUTOGEN.fullmatch(written):
-        if written.startswith("Thought"):
+def _role(raw: Mapping[str, Any]) -> Role | None:
+    """Who speaks, by ``role`` or, as LangChain writes it, ``type``."""
+    written = raw.get("role", raw.get("type"))
+    return ROLES.get(written.strip().lower()) if isinstance(written, str) else None
+
+
+def _item_kind(raw: Mapping[str, Any]) -> str:
+    kind = raw.get("type")
+    if not isinstance(kind, str) or "role" in raw:
+        return ""
+    if kind in _ITEM_CALLS and "name" in raw:
+        return "call"
+    if kind in _ITEM_RESULTS:
+        return "result"
+    return "thought" if kind == "reasoning" else ""
+
+
+def _item(raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessage]:
+    call_id = _first_text(raw, "call_id", "id")
+    match _item_kind(raw):
+        case "thought":
             notes.add("reasoning left out")
-            return
-        role = "user" if "user" in raw["source"].lower() else "assistant"
-        notes.add(f"the source '{raw['source'][:40]}' taken for the {'user' if role == 'user' else 'agent'}")
+        case "result":
+            yield TauMessage("tool", _result_text(raw.get("output"), notes), None, call_id, None, _failure(raw))
+        case _:
+            yield TauMessage("assistant", None, (_call({**raw, "id": call_id}),))
+            if raw.get("output") is not None:
+                yield TauMessage("tool", _result_text(raw["output"], notes), None, call_id, None, _failure(raw))
+
+
+def _message(raw: Mapping[str, Any], number: int, notes: Notes) -> Iterator[TauMessage]:
+    role = _role(raw)
     if role is None:
-        keys = ", ".join(str(name)[:30] for name in list(raw)[:8])
-        why = f"it has no role, which is user, assistant, system or tool (it has {keys})"
-        if written:
-            why = f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}"
+        written = raw.get("role", raw.get("type"))
+        why = f"the role '{written[:60]}' is unknown.{nearest(written, ROLES)}" if isinstance(written, str) else (
+            f"it has no role, which is user, assistant, system or tool (it has {', '.join(list(raw)[:8])})"
+        )  # fmt: skip
         raise DialgaugeError(f"message {number}: {why}", turn=number)
-    if role in ("user", "assistant") and ROLES.get(str(raw.get("name")).lower(), role) != role:  # AutoGen before 0.4
-        notes.add(f"messages of the name '{raw['name'][:40]}' have the role '{written[:40]}', which counts")
-    if key == "direction":
-        notes.add(f"the direction {written[:40]} taken for messages of the {'user' if role == 'user' else 'agent'}")
-    is_result, raw = usual_message(raw, role, content_of(raw), notes)
-    role = "tool" if is_result else role
-    called = calls_in(content_of(raw)) if role == "assistant" and written.strip().lower() in _CALLED else []
-    parts = message_parts(None if called else content_of(raw), notes)
-    parts.calls += called
-    add_calls(raw, parts, notes)
-    if isinstance(seen := raw.get(OBSERVATION), dict) and isinstance(seen.get("results"), list):
-        parts.results += [tool_result(result, notes) for result in seen["results"] if isinstance(result, dict)]
-    if isinstance(given := raw.get("tool_results"), list):
-        parts.results += [tool_result(result, notes) for result in given if isinstance(result, dict)]
+    if raw.keys().isdisjoint(_SAID):
+        raise DialgaugeError(f"message {number} has neither content nor tool_calls (it has {', '.join(list(raw)[:8])})")
+    content = next((raw[key] for key in ("content", "parts") if raw.get(key) is not None), None)
+    parts = _Parts([], [], [])
+    for piece in content if isinstance(content, list) else [] if content is None else [content]:
+        parts.add(piece, notes)
+    known = {call.id for call in parts.calls} - {None}
+    beside = raw.get("tool_calls") or raw.get("function_call")
+    for call in beside if isinstance(beside, list) else [beside] if beside else []:
+        if isinstance(call, dict) and (not known or _first_text(call, *_IDS) not in known):
+            parts.calls.append(_call(call))
     if role == "tool" and not parts.results:
-        text = "\n".join(parts.texts) or error_words(raw.get("error")) or result_text(raw.get("result"), notes)
-        call = first_text(raw, "tool_call_id", "call_id", "toolCallId", "id")
-        parts.results.append(ToolResult(call, text, says_failure(raw)))
-        parts.texts = []
-    if parts.prompts:
-        yield TauMessage("system", "\n".join(parts.prompts))
-    if role == "assistant" and parts.calls and (parts.results or parts.before):
+        error = raw.get("error")
+        words = error.get("message") if isinstance(error, dict) else error
+        text = "\n".join(parts.texts) or (words if isinstance(words, str) else "")
+        call_id = _first_text(raw, "tool_call_id", "call_id", "id")
+        parts.results.append(ToolResult(call_id, text, _failure(raw)))
+    if role == "assistant" and parts.calls and parts.results:
         yield TauMessage(role, None, tuple(parts.calls))
-        parts.calls = []
+        parts.calls.clear()
     for result in parts.results:
         yield TauMessage("tool", result.content, None, result.id, None, result.error)
-    if role == "tool":
-        return
-    if parts.texts or parts.calls or not (parts.results or parts.prompts):
+    if role != "tool" and (parts.texts or parts.calls or not parts.results):
         yield TauMessage(role, "\n".join(parts.texts) or None, tuple(parts.calls) or None)
 
 
-def _item(kind: str, raw: Mapping[str, Any], notes: Notes) -> Iterator[TauMessage]:
-    call_id = first_text(raw, "call_id", "id")
-    if kind == "thought":
-        notes.add("reasoning left out")
-    elif kind == "result":
-        yield TauMessage("tool", result_text(raw.get("output"), notes), None, call_id, None, says_failure(raw))
-    else:
-        name = raw["name"] if kind == "call" else str(raw["type"]).removesuffix("_call")
-        given = raw.get("arguments", raw.get("input")) if kind == "call" else raw.get("action")
-        yield TauMessage("assistant", None, (WrittenToolCall(call_id, str(name), call_arguments(given)),))
-        if raw.get("output") is not None:
-            yield TauMessage("tool", result_text(raw["output"], notes), None, call_id, None, says_failure(raw))
+class _Parts(Struct):
+    """What a message consists of."""
+
+    texts: list[str]
+    calls: list[WrittenToolCall]
+    results: list[ToolResult]
+
+    def add(self, piece: Any, notes: Notes) -> None:
+        """Sort one piece of a content."""
+        if not isinstance(piece, dict):
+            if piece not in (None, ""):
+                self.texts.append(as_text(piece))
+            return
+        kind = piece.get("type")
+        inner_calls = [piece[key] for key in _INNER_CALLS if isinstance(piece.get(key), dict)]
+        inner_results = [piece[key] for key in _INNER_RESULTS if isinstance(piece.get(key), dict)]
+        text = piece.get("text", piece.get("content"))
+        if kind in _THOUGHTS:
+            notes.add("reasoning left out")
+        elif kind in _CALLS or inner_calls:
+            self.calls += map(_call, inner_calls or [piece])
+        elif kind in _RESULTS or inner_results:
+            self.results += (_result(each, notes) for each in inner_results or [piece])
+        elif isinstance(text, str) and (kind is None or kind in _TEXTS):
+            self.texts.append(text)
+        else:
+            notes.add(f"content of the kind {str(kind)[:40]} left out")
 
 
-def content_of(raw: Mapping[str, Any]) -> Any:
-    """What a message says, as it was written; in parts where these also say what its tools did."""
-    parts = raw.get("parts")
-    if isinstance(parts, list) and any(isinstance(part, dict) and is_ui_tool(part) for part in parts):
-        return parts
-    for key in CONTENT_KEYS:
-        given = raw.get(key)
-        if given is not None:
-            if key == "body" and isinstance(given, str) and given.startswith("<"):
-                return html.unescape(_TAG.sub("", _BREAK.sub("\n", given))).strip()
-            return given.get("content") if key == "message" and isinstance(given, dict) else given
+def _call(raw: Mapping[str, Any]) -> WrittenToolCall:
+    function = raw.get("function")
+    inside = function if isinstance(function, dict) else raw
+    name = function if isinstance(function, str) else _first_text(inside, "name")
+    given = next((inside[key] for key in _ARGUMENTS if inside.get(key) is not None), None)
+    arguments = given if given is None or isinstance(given, str | dict) else as_text(given)
+    return WrittenToolCall(_first_text(raw, *_IDS), name, arguments)
+
+
+def _result(raw: Mapping[str, Any], notes: Notes) -> ToolResult:
+    given = next((raw[key] for key in _ANSWERS if raw.get(key) is not None), None)
+    return ToolResult(_first_text(raw, *_ANSWER_IDS), _result_text(given, notes), _failure(raw))
+
+
+def _result_text(content: Any, notes: Notes) -> str:
+    """What a tool gave, as text: blocks of text joined, everything else as JSON."""
+    if isinstance(content, list) and content and all(isinstance(block, dict) and "text" in block for block in content):
+        parts = _Parts([], [], [])
+        for block in content:
+            parts.add(block, notes)
+        return "\n".join(parts.texts)
+    return "" if content is None else as_text(content)
+
+
+def _failure(raw: Mapping[str, Any]) -> bool | None:
+    """Whether a tool says that it failed; None where it does not say."""
+    for key in ("is_error", "error"):
+        if key in raw:
+            return bool(raw[key])
+    return {"error": True, "success": False}.get(str(raw.get("status", "")))
+
+
+def _first_text(raw: Mapping[str, Any], *keys: str) -> str | None:
+    """The first of some members that is a text or a whole number."""
+    for key in keys:
+        if isinstance(given := raw.get(key), str | int) and not isinstance(given, bool):
+            return str(given)
     return None

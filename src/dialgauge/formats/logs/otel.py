@@ -13,16 +13,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.fact_names import EVALUATIONS, JUDGES, SUCCESS, TASK, TRIAL, plain_key
-from dialgauge.formats.logs.fact_values import amount_in, number_in, number_text
-from dialgauge.formats.logs.facts import Facts, facts_of
-from dialgauge.formats.logs.logged import Numbering, logged_dialogue
+from dialgauge.formats.logs.logged import (
+    NAMES,
+    VERDICTS,
+    Numbering,
+    decoded,
+    facts_of,
+    joined_names,
+    logged_dialogue,
+    number_in,
+)
 from dialgauge.formats.logs.span_conversations import (
     ANSWERED,
     CONVERSATION,
@@ -40,11 +46,7 @@ from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text
 
 _PROMPT = "gen_ai.system_instructions"
-#: What OpenInference (Phoenix) calls the kind of a span.
-_INFERENCE = "openinference.span.kind"
-_TOKENS = ("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.prompt_tokens",
-           "gen_ai.usage.completion_tokens")  # fmt: skip
-_COST = "gen_ai.usage.cost"
+_TOKENS_IN, _TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 _EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
 _CONTRADICTED = (
     "conversations with several evaluations of one name that differ, of which the last counts; give the spans of each "
@@ -84,6 +86,7 @@ class _Span(Struct, gc=False, rename="camel"):
     span_id: str = ""
     parent_span_id: str | None = None
     start_time_unix_nano: str | int = 0
+    end_time_unix_nano: str | int = 0
     attributes: list[_Attribute] = []
     events: list[_Event] = []
     links: list[_Link] = []
@@ -134,7 +137,7 @@ class OtelSpans(DialogueFormat):
                     roots[span.trace_id] = _attributes(span.attributes)
         if not kept_spans:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
-        numbering = Numbering()
+        numbering = Numbering(notes)
         for name, spans in conversations_of(kept_spans, tree, notes).items():
             spans.sort(key=lambda span: span.start)
             beside = [roots[trace] for trace in dict.fromkeys(span.trace for span in spans) if trace in roots]
@@ -151,7 +154,7 @@ def _spans(batch: _Batch) -> Iterator[_Span]:
 def _kept(span: _Span) -> list[KeptSpan]:
     """A span of generative AI, and apart from it its evaluations that say themselves what they judge; else nothing."""
     known = _attributes(span.attributes)
-    scores: dict[tuple[str, str], dict[str, str]] = {("", ""): _score(known)}
+    scores: dict[tuple[str, str], dict[str, float | str]] = {("", ""): _score(known)}
     for event in span.events:
         given = _attributes(event.attributes)
         if event.name == _DETAILS:
@@ -163,9 +166,9 @@ def _kept(span: _Span) -> list[KeptSpan]:
         return []
     failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
-    written = str(span.start_time_unix_nano)
-    start = int(written) if written.isdecimal() and len(written) < _LONGEST_TIME else 0
-    own = KeptSpan(span.trace_id, span.span_id, start, not span.parent_span_id, known, scores.pop(("", "")), error)
+    start, end = _time(span.start_time_unix_nano), _time(span.end_time_unix_nano)
+    own_scores, root = scores.pop(("", "")), not span.parent_span_id
+    own = KeptSpan(span.trace_id, span.span_id, start, root, known, own_scores, error, end=end)
     return [
         own,
         *(
@@ -175,12 +178,17 @@ def _kept(span: _Span) -> list[KeptSpan]:
     ]
 
 
-def _score(known: Mapping[str, Any]) -> dict[str, str]:
+def _time(written: str | int) -> int:
+    text = str(written)
+    return int(text) if text.isdecimal() and len(text) < _LONGEST_TIME else 0
+
+
+def _score(known: Mapping[str, Any]) -> dict[str, float | str]:
     name, value = known.get(_NAME), number_in(known.get(_VALUE))
     label = known.get(_LABEL)
     if not isinstance(name, str) or (value is None and not isinstance(label, str)):
         return {}
-    return {name: str(label) if value is None else number_text(value)}
+    return {name: str(label) if value is None else value}
 
 
 def _attributes(given: list[_Attribute]) -> dict[str, Any]:
@@ -225,45 +233,42 @@ def _dialogue(
     messages = put_together(calls, tools, notes)
     roots = [*beside, *(span.known for span in spans if span.root)]
     own = {key: value for known in roots for key, value in known.items() if not key.startswith("gen_ai.")}
-    own |= {name: value for key, value in own.items() if (name := _own_name(key)) and name not in own}
-    declared = facts_of(own, Notes())
-    models = dict.fromkeys(
-        str(model)
-        for span in spans
-        if (model := span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model"))
-    )
-    tokens = next(filter(None, map(_tokens, (of_models, [span for span in spans if span.root], _agents(spans)))), 0.0)
-    paid = [
-        sum(cost for span in those if (cost := amount_in(span.known.get(_COST))) is not None)
-        for those in ([span for span in spans if span.root], of_models)
-        if any(_COST in span.known for span in those)
-    ]
-    last = next((span.error for span in reversed(spans) if span.root), "")
-    judged: dict[str, set[str]] = {}
+    named = {key.rpartition(".")[2]: value for key, value in own.items() if key.rpartition(".")[2] in NAMES}
+    judged: dict[str, set[float | str]] = {}
     for span in spans:
-        for key, text in span.scores.items():
-            judged.setdefault(key, set()).add(text)
-    notes.add(_CONTRADICTED, any(len(texts) > 1 for texts in judged.values()))
-    facts = Facts(
-        id=name,
-        task=declared.task,
-        trial=declared.trial,
-        success=declared.success,
-        scores={**declared.scores, **{key: text for span in spans for key, text in span.scores.items()}},
-        details={
-            **declared.details,
-            **({"agent": ",".join(models)} if models else {}),
-            **({"tokens": number_text(tokens)} if tokens else {}),
-            **({"cost": number_text(paid[0])} if paid and "cost" not in declared.details else {}),
-        },
-        error=last,
-        goal=declared.goal,
+        for key, score in span.scores.items():
+            judged.setdefault(key, set()).add(score)
+    notes.add(_CONTRADICTED, any(len(several) > 1 for several in judged.values()))
+    scores = {key: score for span in spans for key, score in span.scores.items()}
+    verdicts = {name: score for name, score in scores.items() if name in VERDICTS or name == notes.verdict}
+    declared = facts_of({**verdicts, **named}, notes)
+    models = joined_names(
+        span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model") for span in spans
     )
-    return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name), {})
+    used = next(filter(None, map(_usage, (of_models, [span for span in spans if span.root], _agents(spans)))), None)
+    facts = structs.replace(
+        declared,
+        id=name,
+        scores={key: score for key, score in scores.items() if key not in VERDICTS},
+        model=models,
+        usage={**declared.usage, **({"agent": used} if used else {})},
+        seconds=_seconds(spans),
+        error=next((span.error for span in reversed(spans) if span.root), ""),
+    )
+    return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name))
 
 
-def _tokens(spans: Sequence[KeptSpan]) -> float:
-    return sum(number_in(span.known.get(key)) or 0.0 for span in spans for key in _TOKENS)
+def _seconds(spans: Sequence[KeptSpan]) -> float | None:
+    """From the first start to the last end."""
+    starts, ends = [span.start for span in spans if span.start], [span.end for span in spans if span.end]
+    return (max(ends) - min(starts)) / 1e9 if starts and ends and max(ends) >= min(starts) else None
+
+
+def _usage(spans: Sequence[KeptSpan]) -> SideUsage | None:
+    sides = [sum(number_in(span.known.get(key)) or 0.0 for span in spans) for key in (_TOKENS_IN, _TOKENS_OUT)]
+    if not any(sides):
+        return None
+    return SideUsage(tokens=sum(sides), tokens_in=sides[0], tokens_out=sides[1], calls=len(spans))
 
 
 def _agents(spans: Sequence[KeptSpan]) -> list[KeptSpan]:
@@ -272,34 +277,20 @@ def _agents(spans: Sequence[KeptSpan]) -> list[KeptSpan]:
     return agents if len(agents) == 1 else []
 
 
-def _own_name(key: str) -> str:
-    """The fact that an attribute of somebody's own is: ``task_id`` of ``bench.task_id``, of an evaluation a verdict."""
-    owner, _, name = key.rpartition(".")
-    judged = plain_key(name) in SUCCESS and plain_key(owner.rpartition(".")[2]) in EVALUATIONS | JUDGES
-    return name if judged or (owner and plain_key(name) in (*TASK, *TRIAL)) else ""
-
-
 def _is_of_model(known: Mapping[str, Any]) -> bool:
     """Is it the call of a model, and not that of an agent around it, which says the same again?"""
-    return str(known.get(OPERATION)) in MODEL_OPERATIONS or str(known.get(_INFERENCE)).upper() == "LLM"
+    return str(known.get(OPERATION)) in MODEL_OPERATIONS
 
 
 def _model_call(known: Mapping[str, Any]) -> ModelCall:
     prompt, sent = known.get(_PROMPT), known.get(SENT)
     if isinstance(prompt, str):
-        prompt = _decoded(prompt)
+        prompt = decoded(prompt)
     if isinstance(sent, str):
-        sent = _decoded(sent)
+        sent = decoded(sent)
     if isinstance(prompt, list) and isinstance(sent, list):
         sent = [{"role": "system", "parts": prompt}, *sent]
     return ModelCall(sent, known.get(ANSWERED))
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return text
 
 
 def _tool(span: KeptSpan) -> ToolRecord:
@@ -308,7 +299,7 @@ def _tool(span: KeptSpan) -> ToolRecord:
     given = known.get("gen_ai.tool.call.arguments")
     identifier = known.get("gen_ai.tool.call.id")
     if isinstance(result, str):
-        result = _decoded(result)
+        result = decoded(result)
     return ToolRecord(
         str(identifier) if identifier is not None else None,
         str(name or "tool"),

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from dialgauge.formats.notes import Notes
-from dialgauge.text import counted
 
 CONVERSATION, RESPONSE, OPERATION = "gen_ai.conversation.id", "gen_ai.response.id", "gen_ai.operation.name"
 SENT, ANSWERED = "gen_ai.input.messages", "gen_ai.output.messages"
@@ -17,6 +16,11 @@ _OPERATIONS = MODEL_OPERATIONS | {"execute_tool", "invoke_agent"}
 _OF_SEVERAL = "spans without gen_ai.conversation.id in a trace of several conversations left out"
 _OF_NONE = "evaluations in a trace of their own that has no link to the conversation that they judge left out"
 _OF_EVALUATOR = "spans of an evaluator, in a trace that judges other conversations, left out"
+
+_LOST = (
+    f"evaluations left out, as their conversation is not known: give these spans the {CONVERSATION} of what they "
+    "judge, or its span as their parent or in a link"
+)
 
 #: Trace and span.
 Place: TypeAlias = tuple[str, str]
@@ -30,10 +34,11 @@ class KeptSpan(Struct):
     start: int
     root: bool
     known: dict[str, Any]
-    scores: dict[str, str]
+    scores: dict[str, float | str]
     error: str
     #: Of evaluations that say themselves what they judge: the answer, empty where it is the conversation.
     judged_response: str | None = None
+    end: int = 0
 
     @property
     def place(self) -> Place:
@@ -99,11 +104,7 @@ def conversations_of(kept: Sequence[KeptSpan], tree: SpanTree, notes: Notes) -> 
         elif talks and all(span.only_judges for span in spans):
             notes.add(_OF_NONE, sum(len(span.scores) for span in spans))
             lost += conversations.pop(trace)
-    if count := sum(len(span.scores) for span in lost):
-        notes.unplaced_verdicts = (
-            f"{counted(count, 'evaluation')} of spans whose conversation is not known: give these spans the "
-            f"{CONVERSATION} of what they judge, or its span as their parent or in a link"
-        )
+    notes.add(_LOST, sum(len(span.scores) for span in lost))
     return conversations
 
 

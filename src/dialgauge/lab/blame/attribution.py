@@ -78,7 +78,7 @@ def _blame(
         )
     talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
     traceable = talk.user_acts
-    read = conversation.dialogue.details.get(ACTS_READ) == READ
+    read = conversation.dialogue.ended.facts.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
     broken: list[BrokenLink] = []
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
@@ -156,7 +156,7 @@ def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
     ends = (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET) if spent else (AGENT_ERROR, TIME_BUDGET)
     if outcome.reason not in ends and not hung_up:
         return None
-    why = outcome.details.get(EXPLANATION)
+    why = outcome.facts.get(EXPLANATION)
     return BrokenLink(
         "failed" if why else "ended", turn=max(len(dialogue.turns) - 1, 0), given=(why or outcome.reason,),
         entity=outcome.ended_by,

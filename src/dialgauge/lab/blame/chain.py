@@ -202,7 +202,7 @@ class Chain(GivenValues):
     def _reference(self, failure: TaskFailure) -> BrokenLink:
         told_turn = failure.turn if failure.reason == "reference_wrong" else None
         cause: Cause = "heard_not_acted_on" if told_turn is None else "acted_on_wrong"
-        booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if call.outcome == "booked"]
+        booked = [turn for turn, call in self._record.called(BOOK, self._talk.last) if not call.failed]
         turn = booked[-1] if booked else self._talk.last
         return BrokenLink(
             failure.reason, "reference", failure.slot, turn if told_turn is None else told_turn, cause,

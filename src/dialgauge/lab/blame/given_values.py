@@ -142,7 +142,7 @@ class GivenValues:
         if not made:
             return self._acted(part, slot, attempt.value, heard[0], self._talk.last) if calls else None
         turn, call = made[-1]
-        untold = call.outcome == "refused" or call.found == 0
+        untold = call.result == "refused" or call.found == 0
         reason, broke = ("first_try_untold", turn) if untold else ("first_try_not_refused", self._talk.last)
         return BrokenLink(
             reason, part, slot, broke, said_turn=attempt.turn, heard_turn=heard[0].turn, acted_turn=turn,

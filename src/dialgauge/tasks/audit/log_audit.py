@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.dialogue import Call, Dialogue, End, Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, contradicts_parts, read_agent_log
+from dialgauge.formats import contradicts_parts
 from dialgauge.measures import pass_rate
 from dialgauge.rendering import Table
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
-from dialgauge.text import some_of
+from dialgauge.tasks.trials.trial_log import PASSED, LogPlan, TrialLog, has_passed, read_log
 from dialgauge.worlds.tools import (
     AgentText,
     Conduct,
     Integrity,
-    RecordedCall,
     Replay,
     ToolDomain,
     ToolTask,
     check_integrity,
     judge,
     load_tool_domain,
-    log_domain,
     read_tool_tasks,
     replay,
     tasks_of_log,
@@ -34,7 +33,8 @@ from dialgauge.worlds.tools import (
 
 #: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["no world", "calls in prose"]
-_PASSED = 1 - 1e-6
+#: What an end means for a verdict: it came to an end, it did not, nobody says.
+_FINISHED: dict[End, bool | None] = {"finished": True, "limit": False, "infrastructure": False, "unknown": None}
 #: Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data.
 _PARTS = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
 
@@ -52,6 +52,8 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
     replay_reward: float | None
     replay_parts: dict[str, bool | None]
     outputs: dict[str, bool] | None
+    #: The recorded reward is not what the parts stored with it give.
+    contradicts_parts: bool = False
     order_only: bool = False
     writes_done: int | None = None
     writes_failed: int | None = None
@@ -68,7 +70,7 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
         """Whether recorded and replayed rewards agree; None where one of them is open."""
         if self.recorded_reward is None or self.replay_reward is None:
             return None
-        return (self.recorded_reward >= _PASSED) == (self.replay_reward >= _PASSED)
+        return (self.recorded_reward >= PASSED) == (self.replay_reward >= PASSED)
 
 
 class PassSplit(Struct, frozen=True, kw_only=True):
@@ -88,6 +90,8 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     benchmark: str
     domain: str | None
     integrity: Integrity
+    #: The tasks that it was held against, and what is to be known of each.
+    tasks: tuple[ToolTask, ...]
     facts: tuple[TaskFacts, ...]
     conversations: tuple[ReplayedConversation, ...] = ()
     no_replay: NoReplay | None = None
@@ -124,11 +128,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
     @property
     def self_contradicted(self) -> list[str]:
         """Conversations whose recorded reward is not what the parts stored with it give."""
-        return [
-            conversation.id
-            for conversation in self.conversations
-            if contradicts_parts(conversation.recorded_reward, conversation.recorded_parts, self.benchmark)
-        ]
+        return [conversation.id for conversation in self.conversations if conversation.contradicts_parts]
 
     @property
     def contradicted(self) -> list[str]:
@@ -173,97 +173,107 @@ def audit_logs(
 ) -> list[LogAudit]:
     """Audit logs, each in its own domain: the one named, or the one of ours whose log it is."""
     audits = []
-    named = load_tool_domain(domain, root=root) if domain is not None else None
     given = read_tool_tasks(tasks) if tasks is not None else None
     for name, source in sources.items():
-        log = read_agent_log(source, format)
-        audit = audit_log(log, name, named or log_domain, tasks=given, root=root)
-        if (repeated := log.repeated_ids) and not audit.integrity.foreign:  # ids that were mixed up repeat, too
-            raise DialgaugeError(
-                f"several conversations have the same id, task and trial ({some_of(repeated)}); ids must be unique",
-                file=str(source),
-            )
-        audits.append(audit)
+        log = read_log(source, name, format)
+        audits.append(audit_log(log, log_world(log, domain, root), tasks=given))
         advance(1)
     return audits
 
 
-def audit_log(
-    log: AgentLog,
-    name: str,
-    domain: ToolDomain | Callable[[AgentLog, Path | None], ToolDomain | None],
-    *,
-    tasks: Sequence[ToolTask] | None = None,
-    root: Path | None = None,
-) -> LogAudit:
-    """Audit one log."""
-    if isinstance(domain, ToolDomain):
-        if domain.benchmark not in ("", log.benchmark):
-            raise DialgaugeError(
-                f"this log is {log.benchmark}'s, and the records and tools of '{domain.name}' are those of "
-                f"{domain.benchmark}: its calls would not mean the same there; leave out --domain for what can be said "
-                "without a world",
-                file=log.file,
-            )
-        world: ToolDomain | None = domain
-    else:
-        world = domain(log, root)
+def log_world(log: TrialLog, domain: str | None, root: Path | None) -> ToolDomain | None:
+    """The domain that is named, or the one of ours whose log it is; None where its records are not here."""
+    return load_tool_domain(domain, root=root) if domain is not None else log.domain(root)
+
+
+def audit_log(log: TrialLog, world: ToolDomain | None, *, tasks: Sequence[ToolTask] | None = None) -> LogAudit:
+    """Audit one log in the world of a domain, or without one."""
+    log.refuse_others()
+    if world is not None and world.benchmark not in ("", log.benchmark):
+        raise DialgaugeError(
+            f"this log is {log.benchmark}'s, and the records and tools of '{world.name}' are those of "
+            f"{world.benchmark}: its calls would not mean the same there; leave out --domain for what can be said "
+            "without a world",
+            file=log.file,
+        )
     given = tasks if tasks is not None else world.tasks if world else None
-    graded = {task.id: task for task in (tasks_of_log(log, given) if tasks is None else tasks)}
+    checked, tasks_from = tasks_of_log(log.dialogues, log.corpus.notes.tasks, given, log.file)
+    integrity = check_integrity(log.dialogues, checked, tasks_from)
+    graded = {task.id: task for task in (checked if tasks is None else tasks)}
     facts = task_facts(graded.values(), world)
-    reason: NoReplay | None = "no world" if world is None else "calls in prose" if log.calls_in_prose else None
+    reason: NoReplay | None = "no world" if world is None else "calls in prose" if _calls_in_prose(log) else None
     replayed = [
-        replay_conversation(conversation, graded[conversation.task], None if reason else world)
-        for conversation in log.conversations
-        if conversation.task in graded
+        replay_conversation(dialogue, graded[dialogue.ended.task], None if reason else world)
+        for dialogue in log.dialogues
+        if dialogue.ended.task in graded
     ]
     writes = {name for name, tool in world.tools.items() if tool.writes} if world else set()
-    passed = [conversation for conversation in log.conversations if has_passed(conversation)]
+    passed = [dialogue for dialogue in log.dialogues if has_passed(dialogue)]
     return LogAudit(
-        name=name,
+        name=log.name,
         file=log.file,
         benchmark=log.benchmark,
         domain=world.name if world else None,
-        integrity=check_integrity(log, given),
+        integrity=integrity,
+        tasks=tuple(graded.values()),
         facts=tuple(facts),
         conversations=tuple(replayed),
         no_replay=reason,
-        split=_split(log.conversations, facts),
+        split=_split(log.dialogues, facts),
         passed_without_any_write_call=(
-            sum(not any(call.name in writes for call in one.calls) for one in passed) if world else None
+            sum(not any(call.name in writes for _, call in one.calls()) for one in passed) if world else None
         ),
         passed_without_successful_write=(
-            None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= _PASSED for one in replayed)
+            None if reason else sum(one.writes_done == 0 and (one.recorded_reward or 0) >= PASSED for one in replayed)
         ),
-        never_passed=_never_passed(log.conversations),
+        never_passed=_never_passed(log.dialogues),
         plan=log.plan,
     )
 
 
-def replay_conversation(
-    conversation: LoggedConversation, task: ToolTask, domain: ToolDomain | None
-) -> ReplayedConversation:
+def _calls_in_prose(log: TrialLog) -> bool:
+    """Whether the agent wrote its calls into texts (ReAct), so that none can be made again."""
+    if any(turn.calls for dialogue in log.dialogues for turn in dialogue.turns):
+        return False
+    texts = (turn.text for dialogue in log.dialogues for turn in dialogue.turns if turn.speaker == "system")
+    return any("Action:" in text and '"name"' in text for text in texts)
+
+
+def replay_conversation(dialogue: Dialogue, task: ToolTask, domain: ToolDomain | None) -> ReplayedConversation:
     """Make the recorded calls again, and judge what they lead to; without a world, only what texts and calls say."""
-    done = replay(domain, task, recorded_calls(conversation)) if domain is not None else None
-    agent_texts = [AgentText(text.text, text.with_call) for text in conversation.texts if text.speaker == "system"]
-    world = done.world if done is not None else None
-    verdict = judge(
-        task, Conduct(world=world, said=agent_texts, calls=recorded_calls(conversation), finished=conversation.finished)
+    calls = list(dialogue.calls())
+    done = replay(domain, task, calls) if domain is not None else None
+    outcome, finished = dialogue.ended, _FINISHED[dialogue.ended.end]
+    conduct = Conduct(
+        world=done.world if done is not None else None,
+        said=[AgentText(text, with_call) for text, with_call in _agent_texts(dialogue, calls)],
+        calls=[call for _, call in calls],
+        finished=finished,
     )
+    verdict = judge(task, conduct)
     facts = _replay_facts(done) if done is not None else {}
     return ReplayedConversation(
-        id=conversation.id,
-        task=conversation.task,
-        trial=conversation.trial,
-        finished=conversation.finished,
-        recorded_reward=conversation.reward,
-        recorded_parts={_PARTS.get(part, part): value >= _PASSED for part, value in conversation.parts.items()},
+        id=dialogue.id,
+        task=outcome.task,
+        trial=outcome.trial,
+        finished=finished,
+        recorded_reward=outcome.reward,
+        recorded_parts={_PARTS.get(part, part): value >= PASSED for part, value in outcome.parts.items()},
+        contradicts_parts=contradicts_parts(outcome),
         replay_reward=verdict.reward,
         replay_parts=verdict.parts,
         outputs=verdict.outputs,
         order_only=verdict.order_only,
         **facts,
     )
+
+
+def _agent_texts(dialogue: Dialogue, calls: Sequence[tuple[Speaker, Call]]) -> Iterator[tuple[str, bool]]:
+    """What the agent said, and whether a call stood beside it in the same message."""
+    calling = {call.message for side, call in calls if side == "system" and call.message is not None}
+    for turn in dialogue.turns:
+        if turn.speaker == "system" and turn.text:
+            yield turn.text, turn.source in calling
 
 
 def _replay_facts(done: Replay) -> dict[str, Any]:
@@ -279,57 +289,44 @@ def _replay_facts(done: Replay) -> dict[str, Any]:
     }
 
 
-def recorded_calls(conversation: LoggedConversation) -> list[RecordedCall]:
-    """The calls of a conversation as a replay takes them."""
-    return [
-        RecordedCall(call.name, call.arguments, call.speaker, call.result, call.failed, call.place)
-        for call in conversation.calls
-    ]
-
-
 def _first_drift(done: Replay) -> dict[str, Any] | None:
     differing = [call for call in done.calls if call.drift == "differs"]
     first = next((call for call in done.writes() if call.drift == "differs"), next(iter(differing), None))
     if first is None or first.outcome is None:
         return None
     return {
-        "message": first.recorded.place,
+        "message": first.recorded.message,
         "tool": first.recorded.name,
         "recorded": (first.recorded.result or "")[:500],
         "replayed": first.outcome.text[:500],
     }
 
 
-def has_passed(one: LoggedConversation) -> bool:
-    """Whether the log says so."""
-    return one.reward is not None and one.reward >= _PASSED
-
-
-def _never_passed(conversations: Sequence[LoggedConversation]) -> tuple[str, ...]:
+def _never_passed(dialogues: Sequence[Dialogue]) -> tuple[str, ...]:
     """Tasks that failed whenever they were judged; one that never was says nothing."""
-    tried = dict.fromkeys(conversation.task for conversation in conversations if conversation.reward is not None)
-    passed = {conversation.task for conversation in conversations if has_passed(conversation)}
+    tried = dict.fromkeys(dialogue.ended.task for dialogue in dialogues if dialogue.ended.reward is not None)
+    passed = {dialogue.ended.task for dialogue in dialogues if has_passed(dialogue)}
     return tuple(task for task in tried if task not in passed)
 
 
-def _split(conversations: Sequence[LoggedConversation], facts: Sequence[TaskFacts]) -> dict[str, PassSplit]:
+def _split(dialogues: Sequence[Dialogue], facts: Sequence[TaskFacts]) -> dict[str, PassSplit]:
     null = {each.id: each.null_pass for each in facts}
-    groups = {"all": {conversation.task for conversation in conversations}}
+    groups = {"all": {dialogue.ended.task for dialogue in dialogues}}
     if any(value is not None for value in null.values()):
         groups["null_pass"] = {task for task in groups["all"] if null.get(task) is True}
         groups["writes_needed"] = {task for task in groups["all"] if null.get(task) is False}
     return {
-        name: pass_split([conversation for conversation in conversations if conversation.task in tasks])
+        name: pass_split([dialogue for dialogue in dialogues if dialogue.ended.task in tasks])
         for name, tasks in groups.items()
     }
 
 
-def pass_split(conversations: Sequence[LoggedConversation]) -> PassSplit:
-    """pass^k of the conversations with a verdict, a mean over tasks with at least k of them."""
+def pass_split(dialogues: Sequence[Dialogue]) -> PassSplit:
+    """pass^k of the dialogues with a verdict, a mean over tasks with at least k of them."""
     trials: dict[str, list[bool]] = {}
-    for conversation in conversations:
-        if conversation.reward is not None:
-            trials.setdefault(conversation.task, []).append(has_passed(conversation))
+    for dialogue in dialogues:
+        if dialogue.ended.reward is not None:
+            trials.setdefault(dialogue.ended.task, []).append(has_passed(dialogue))
     most = max(map(len, trials.values()), default=0)
     rates = {k: pass_rate(trials.values(), k) for k in range(1, most + 1)}
     return PassSplit(

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LoggedConversation, read_agent_log
 from dialgauge.measures import pass_chance
-from dialgauge.tasks.audit.log_audit import has_passed, replay_conversation
-from dialgauge.worlds.tools import ToolDomain, ToolTask, load_tool_domain, log_domain, read_tool_tasks, tasks_of_log
+from dialgauge.tasks.audit.log_audit import log_world, replay_conversation
+from dialgauge.tasks.trials.trial_log import has_passed, read_log
+from dialgauge.worlds.tools import ToolDomain, ToolTask, read_tool_tasks
 
 #: Of a part that a replay cannot tell, the field of a task that says what it is about.
 _ABOUT = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
@@ -64,8 +65,9 @@ def regrade(
     seed: int = 0,
 ) -> Regrading:
     """Grade the conversations of a log under the tasks of a file, where their instructions are the same."""
-    log = read_agent_log(source)
-    world = load_tool_domain(domain, root=root) if domain else log_domain(log, root)
+    log = read_log(source, name)
+    log.refuse_others()
+    world = log_world(log, domain, root)
     if world is None:
         raise DialgaugeError(
             "its calls cannot be made again: the records and tools of its domain are not here; name the domain's "
@@ -73,22 +75,20 @@ def regrade(
             file=log.file,
         )
     # The tasks under which the log was recorded: those it stores, in τ-bench with each conversation.
-    before = {task.id: task for task in tasks_of_log(log) or world.tasks}
+    before = {task.id: task for task in log.tasks() or world.tasks}
     after = {task.id: task for task in read_tool_tasks(tasks)}
-    tried = dict.fromkeys(conversation.task for conversation in log.conversations)
+    tried = log.tried
     missing = [task for task in tried if task not in after]
     told = {task: [each[task].instruction.split() for each in (before, after) if task in each] for task in tried}
     changed = [task for task, words in told.items() if len(words) == 2 and words[0] != words[1]]
     gradable = [
-        conversation
-        for conversation in log.conversations
-        if conversation.task in after and conversation.task not in changed
+        dialogue for dialogue in log.dialogues if dialogue.ended.task in after and dialogue.ended.task not in changed
     ]
-    verdicts: list[tuple[LoggedConversation, bool, bool]] = []
+    verdicts: list[tuple[Dialogue, bool, bool]] = []
     undecided = []
     for conversation in gradable:
         old = has_passed(conversation)
-        new = _verdict(conversation, before.get(conversation.task), after[conversation.task], world)
+        new = _verdict(conversation, before.get(conversation.ended.task), after[conversation.ended.task], world)
         if new is None:
             undecided.append(conversation.id)
         else:
@@ -104,12 +104,10 @@ def regrade(
     )
 
 
-def _verdict(
-    conversation: LoggedConversation, before: ToolTask | None, after: ToolTask, world: ToolDomain
-) -> bool | None:
+def _verdict(conversation: Dialogue, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
     """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
     graded = replay_conversation(conversation, after, world)
-    if conversation.finished is False or False in graded.replay_parts.values():
+    if graded.finished is False or False in graded.replay_parts.values():
         return False
     for part in (part for part, holds in graded.replay_parts.items() if holds is None):
         field = _ABOUT.get(part)
@@ -118,13 +116,13 @@ def _verdict(
             return None
         if not graded.recorded_parts[part]:
             return False
-    return conversation.finished  # None: it is not told how it ended
+    return graded.finished  # None: it is not told how it ended
 
 
-def _both(verdicts: Sequence[tuple[LoggedConversation, bool, bool]], resamples: int, seed: int) -> list[RegradedPass]:
+def _both(verdicts: Sequence[tuple[Dialogue, bool, bool]], resamples: int, seed: int) -> list[RegradedPass]:
     trials: dict[str, list[tuple[bool, bool]]] = {}
     for conversation, old, new in verdicts:
-        trials.setdefault(conversation.task, []).append((old, new))
+        trials.setdefault(conversation.ended.task, []).append((old, new))
     made = []
     for k in range(1, max(map(len, trials.values()), default=0) + 1):
         enough = [each for each in trials.values() if len(each) >= k]

@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read_agent_log
 from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.audit.task_facts import TaskFacts, task_facts
 from dialgauge.worlds.tools import (
@@ -18,7 +17,6 @@ from dialgauge.worlds.tools import (
     judge,
     load_tool_domain,
     read_tool_tasks,
-    tasks_of_log,
 )
 
 
@@ -47,7 +45,7 @@ def audit_task_set(
     if tasks is not None:
         chosen = read_tool_tasks(tasks)
     elif logs:
-        chosen = tasks_of_log(read_agent_log(logs[0].file, logs[0].benchmark), world.tasks if world else None)
+        chosen = list(logs[0].tasks)
     else:
         chosen = list(world.tasks) if world else []
     rules = {task.rules for task in chosen}

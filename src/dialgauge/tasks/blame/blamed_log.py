@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, LogPlan, read_agent_log
-from dialgauge.tasks.audit.log_audit import has_passed, replay_conversation
-from dialgauge.tasks.audit.task_facts import task_facts
+from dialgauge.tasks.audit.log_audit import LogAudit
 from dialgauge.tasks.blame.blame_rules import BLAMED, Blamed, FailureBlame, blame_failure
 from dialgauge.tasks.blame.failure_evidence import ObservedFault, failure_evidence
+from dialgauge.tasks.trials.trial_log import LogPlan, TrialLog, has_passed
 from dialgauge.text import counted
-from dialgauge.worlds.tools import (
-    Integrity,
-    ToolDomain,
-    ToolTask,
-    check_integrity,
-    load_tool_domain,
-    log_domain,
-    tasks_of_log,
-)
+from dialgauge.worlds.tools import Integrity, ToolDomain
 
 if TYPE_CHECKING:
     import polars
@@ -33,8 +24,8 @@ if TYPE_CHECKING:
     from dialgauge.rendering import Table
 
 
-#: What checks saw in the user of a conversation, by its id and the instruction of its task.
-UserCheck: TypeAlias = Callable[[str, str], Sequence[ObservedFault]]
+#: What checks saw in the user of a conversation, by the instruction of its task where it has none itself.
+UserCheck: TypeAlias = Callable[[Dialogue, str], Sequence[ObservedFault]]
 
 
 class DecidingMessage(Struct, frozen=True):
@@ -96,49 +87,51 @@ class LogBlame(Struct, frozen=True, kw_only=True):
         return blame_records(self)
 
 
-def blame_log(
-    source: str | Path,
-    name: str,
-    *,
-    domain: str | None = None,
-    root: Path | None = None,
-    format: str | None = None,
-    faults: UserCheck = lambda conversation, instruction: (),
-) -> LogBlame:
-    """Blame for each failure of a log of τ-bench or τ²-bench."""
-    log = read_agent_log(source, format)
-    world = load_tool_domain(domain, root=root) if domain else log_domain(log, root)
-    given = world.tasks if world is not None else None
-    integrity = check_integrity(log, given)
+def blame_log(log: TrialLog, audit: LogAudit, faults: UserCheck, domain: ToolDomain | None = None) -> LogBlame:
+    """Blame for each failure of a log that was audited, in the world of the domain, if there is one."""
+    integrity = audit.integrity
     if not integrity.per_task_stands:
         raise DialgaugeError(
             f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} are filed under another "
             "task, too many to blame anybody by their tasks; 'dialgauge tasks audit' shows which",
-            file=str(source),
+            file=log.file,
         )
-    if world is not None and (log.calls_in_prose or world.benchmark not in ("", log.benchmark)):
-        world = None
-    tasks = {task.id: task for task in tasks_of_log(log, given)}
-    pairs = zip(log.conversations, integrity.filings, strict=True)
-    strangers = {id(conversation) for conversation, filing in pairs if filing.belonging == "foreign"}
-    surplus = {id(conversation) for conversation in _surplus(log)}
-    planned = [conversation for conversation in log.conversations if id(conversation) not in surplus]
-    every = [conversation for conversation in failed_conversations(log) if id(conversation) not in surplus]
-    failed = [conversation for conversation in every if id(conversation) not in strangers]
-    failures = _blames(failed, tasks, world, faults)
-    by_id = {conversation.id: conversation for conversation in failed}
+    tasks = {task.id: task for task in audit.tasks}
+    strangers = {filing.conversation for filing in integrity.foreign}
+    surplus = _surplus(log.dialogues)
+    planned = [dialogue for dialogue in log.dialogues if dialogue.id not in surplus]
+    every = [dialogue for dialogue in planned if has_failed(dialogue)]
+    failed = [dialogue for dialogue in every if dialogue.id not in strangers]
+    facts = {each.id: each for each in audit.facts}
+    replayed = {each.id: each for each in audit.conversations}
+    world = None if audit.no_replay else domain
+    failures = [
+        blame_failure(
+            failure_evidence(
+                dialogue,
+                tasks[dialogue.ended.task],
+                domain=world,
+                replayed=replayed[dialogue.id],
+                facts=facts[dialogue.ended.task],
+                faults=faults(dialogue, tasks[dialogue.ended.task].instruction),
+            )
+        )
+        for dialogue in failed
+        if dialogue.ended.task in tasks
+    ]
+    by_id = {dialogue.id: dialogue for dialogue in failed}
     return LogBlame(
-        name=name,
-        file=str(source),
+        name=log.name,
+        file=log.file,
         domain=world.name if world is not None else None,
         integrity=integrity,
         conversations=len(planned),
         plan=log.plan,
-        unjudged=sum(conversation.reward is None for conversation in planned),
+        unjudged=sum(dialogue.ended.reward is None for dialogue in planned),
         failures=tuple(failures),
-        without_task=tuple(conversation.id for conversation in failed if conversation.task not in tasks),
-        foreign=tuple(conversation.id for conversation in every if id(conversation) in strangers),
-        beyond_plan=tuple(conversation.id for conversation in failed_conversations(log) if id(conversation) in surplus),
+        without_task=tuple(dialogue.id for dialogue in failed if dialogue.ended.task not in tasks),
+        foreign=tuple(dialogue.id for dialogue in every if dialogue.id in strangers),
+        beyond_plan=tuple(dialogue.id for dialogue in log.dialogues if dialogue.id in surplus and has_failed(dialogue)),
         deciding={
             each.conversation: _deciding(by_id[each.conversation], each.message)
             for each in failures
@@ -147,52 +140,23 @@ def blame_log(
     )
 
 
-def _surplus(log: AgentLog) -> list[LoggedConversation]:
+def _surplus(dialogues: Sequence[Dialogue]) -> set[str]:
     """The last trials of each task that has more than were planned."""
-    trials: dict[str, list[LoggedConversation]] = {}
-    for conversation in (
-        sorted(log.conversations, key=lambda conversation: conversation.trial) if log.planned_trials is not None else ()
-    ):
-        trials.setdefault(conversation.task, []).append(conversation)
-    return [conversation for each in trials.values() for conversation in each[log.planned_trials :]]
+    planned = max((dialogue.ended.planned[1] for dialogue in dialogues if dialogue.ended.planned), default=0)
+    trials: dict[str, list[str]] = {}
+    for dialogue in sorted(dialogues, key=lambda dialogue: dialogue.ended.trial) if planned else ():
+        trials.setdefault(dialogue.ended.task, []).append(dialogue.id)
+    return {name for each in trials.values() for name in each[planned:]}
 
 
-def _deciding(conversation: LoggedConversation, message: int) -> DecidingMessage:
-    utterance = next((text for text in conversation.texts if text.place == message), None)
-    calls = [call for call in conversation.calls if call.place == message]
-    speaker = utterance.speaker if utterance else calls[0].speaker if calls else ""
-    made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
+def _deciding(dialogue: Dialogue, message: int) -> DecidingMessage:
+    utterance = next((turn for turn in dialogue.turns if turn.text and turn.source == message), None)
+    calls = [(side, call) for side, call in dialogue.calls() if call.message == message]
+    speaker = utterance.speaker if utterance else calls[0][0] if calls else ""
+    made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for _, call in calls)
     return DecidingMessage(speaker, utterance.text if utterance else "", made)
 
 
-def _blames(
-    failed: Sequence[LoggedConversation],
-    tasks: Mapping[str, ToolTask],
-    world: ToolDomain | None,
-    faults: UserCheck,
-) -> list[FailureBlame]:
-    needed = {conversation.task for conversation in failed}
-    facts = {each.id: each for each in task_facts([tasks[name] for name in tasks if name in needed], world)}
-    return [
-        blame_failure(
-            failure_evidence(
-                conversation,
-                tasks[conversation.task],
-                domain=world,
-                replayed=replay_conversation(conversation, tasks[conversation.task], world),
-                facts=facts[conversation.task],
-                faults=faults(conversation.id, tasks[conversation.task].instruction),
-            )
-        )
-        for conversation in failed
-        if conversation.task in tasks
-    ]
-
-
-def failed_conversations(log: AgentLog) -> list[LoggedConversation]:
-    """The conversations that have a verdict and did not pass."""
-    return [
-        conversation
-        for conversation in log.conversations
-        if conversation.reward is not None and not has_passed(conversation)
-    ]
+def has_failed(dialogue: Dialogue) -> bool:
+    """Whether it has a verdict and did not pass."""
+    return dialogue.ended.reward is not None and not has_passed(dialogue)

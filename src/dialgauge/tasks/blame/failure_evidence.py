@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.formats import OUT_OF_SCOPE, LoggedCall, LoggedConversation, LoggedText
+from dialgauge.dialogue import Call, Dialogue, Speaker, Turn
+from dialgauge.formats import OUT_OF_SCOPE
 from dialgauge.tasks.audit.log_audit import ReplayedConversation
 from dialgauge.tasks.audit.task_facts import TaskFacts
-from dialgauge.tasks.trials.task_attempt import ENDS
 from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
 
 #: Who or what ended it; ``error``: something technical; ``untold``: the log does not say it.
@@ -63,6 +63,10 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FEW = 3
 #: Values that are no evidence by themselves.
 _SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
+
+
+#: A call and who made it.
+_Made: TypeAlias = tuple[Speaker, Call]
 
 
 class ObservedFault(Struct, frozen=True):
@@ -136,7 +140,7 @@ class FailureEvidence(Struct, frozen=True, kw_only=True):
 
 
 def failure_evidence(
-    conversation: LoggedConversation,
+    dialogue: Dialogue,
     task: ToolTask,
     *,
     domain: ToolDomain | None,
@@ -145,26 +149,27 @@ def failure_evidence(
     faults: Sequence[ObservedFault] = (),
 ) -> FailureEvidence:
     """The evidence on one failed conversation."""
-    known = _Known(conversation, task)
+    known, outcome = _Known(dialogue, task), dialogue.ended
+    texts, calls = known.texts, known.calls
     replayed_data = replayed.replay_parts.get("DB")
     data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
-    made = [call for call in conversation.calls if _writes(call.name, domain)]
+    made = [(side, call) for side, call in calls if _writes(call.name, domain)]
     expected = [call for call in task.expected or () if _writes(call.name, domain)]
     deviations = [] if data_right else list(_deviations(expected, made, known))
     return FailureEvidence(
-        conversation=conversation.id,
-        task=conversation.task,
-        trial=conversation.trial,
-        ended=_ended(conversation),
-        last_message=max((text.place for text in conversation.texts), default=0),
-        end_message=_end_message(conversation),
+        conversation=dialogue.id,
+        task=outcome.task,
+        trial=outcome.trial,
+        ended=_ended(dialogue),
+        last_message=max(map(_place, texts), default=0),
+        end_message=_end_message(dialogue),
         data_right=data_right,
         deviations=tuple(deviations),
         unsaid=tuple(output for output, is_said in (replayed.outputs or {}).items() if not is_said),
         unidentified=known.unidentified,
         insists_on_record=known.insists_on_record,
-        transfer=next((call.place for call in conversation.calls if call.name.startswith("transfer")), None),
-        out_of_scope=bool(conversation.texts) and OUT_OF_SCOPE.search(conversation.texts[-1].text) is not None,
+        transfer=next((call.message for _, call in calls if call.name.startswith("transfer")), None),
+        out_of_scope=bool(texts) and OUT_OF_SCOPE.search(texts[-1].text) is not None,
         faults=tuple(faults),
         unsupported=tuple(each.argument for each in facts.unsupported or ()),
         failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),
@@ -178,38 +183,49 @@ def _writes(name: str, domain: ToolDomain | None) -> bool:
     return not name.startswith(_READS)
 
 
-def _ended(conversation: LoggedConversation) -> Ended:
-    last = conversation.texts[-1] if conversation.texts else None
-    if last is None or ENDS.get(conversation.reason or "") == "infrastructure":
+def _texts(dialogue: Dialogue) -> list[Turn]:
+    return [turn for turn in dialogue.turns if turn.text]
+
+
+def _place(turn: Turn) -> int:
+    """The message that a turn was read from."""
+    return turn.source or 0
+
+
+def _ended(dialogue: Dialogue) -> Ended:
+    texts, end = _texts(dialogue), dialogue.ended.end
+    if not texts or end == "infrastructure":
         return "error"
-    if conversation.finished is False:
+    if end == "limit":
         return "steps"
-    if last.speaker == "user" and _STOP.search(last.text):
+    if texts[-1].speaker == "user" and _STOP.search(texts[-1].text):
         return "user"
-    return "agent" if conversation.finished else "untold"
+    return "agent" if end == "finished" else "untold"
 
 
-def _end_message(conversation: LoggedConversation) -> int | None:
-    messages: tuple[LoggedText | LoggedCall, ...] = (*conversation.texts, *conversation.calls)
-    ended = _ended(conversation)
+def _end_message(dialogue: Dialogue) -> int | None:
+    ended = _ended(dialogue)
     sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
-    return max((each.place for each in messages if each.speaker in sides), default=None)
+    places = [_place(turn) for turn in _texts(dialogue) if turn.speaker in sides]
+    places += [call.message for side, call in dialogue.calls() if side in sides and call.message is not None]
+    return max(places, default=None)
 
 
 class _Known:
     """What was said, shown and told by each message of a conversation."""
 
-    def __init__(self, conversation: LoggedConversation, task: ToolTask) -> None:
-        self._one = conversation
+    def __init__(self, dialogue: Dialogue, task: ToolTask) -> None:
+        self._dialogue = dialogue
+        self.texts, self.calls = _texts(dialogue), list(dialogue.calls())
         self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
 
     def user_said(self, before: int | None = None) -> str:
-        texts = (each for each in self._one.texts if each.speaker == "user")
-        return "\n".join(each.text for each in texts if before is None or each.place < before).lower()
+        texts = (turn for turn in self.texts if turn.speaker == "user")
+        return "\n".join(turn.text for turn in texts if before is None or _place(turn) < before).lower()
 
     def shown(self, before: int | None = None) -> str:
         """Answers of tools."""
-        calls = (call for call in self._one.calls if before is None or call.place < before)
+        calls = (call for _, call in self.calls if before is None or (call.message or 0) < before)
         return "\n".join(call.result or "" for call in calls if not call.failed).lower()
 
     def source(self, value: str, argument: str, before: int | None = None) -> Source:
@@ -228,9 +244,9 @@ class _Known:
     def unidentified(self) -> int | None:
         """Where the agent asks who the user is, in a conversation in which nobody ever was told."""
         ids = _USER_ID.findall(self.instruction)
-        if not ids or identifiers_of(self._one) or any(each in self.user_said() for each in ids):
+        if not ids or identifiers_of(self._dialogue) or any(each in self.user_said() for each in ids):
             return None
-        return next((each.place for each in self._asking(_WHO, _RECORD)), None)
+        return next((_place(turn) for turn in self._asking(_WHO, _RECORD)), None)
 
     @property
     def insists_on_record(self) -> bool:
@@ -238,27 +254,28 @@ class _Known:
         asked = list(self._asking(_USER, _RECORD))
         return len(asked) > 1 and not _USER.search(asked[-1].text)
 
-    def _asking(self, *kinds: re.Pattern[str]) -> Iterator[LoggedText]:
+    def _asking(self, *kinds: re.Pattern[str]) -> Iterator[Turn]:
         """What the agent says of ids of some kinds."""
-        texts = (each for each in self._one.texts if each.speaker == "system")
-        return (each for each in texts if any(kind.search(each.text) for kind in kinds))
+        texts = (turn for turn in self.texts if turn.speaker == "system")
+        return (turn for turn in texts if any(kind.search(turn.text) for kind in kinds))
 
-    def fate(self, gold: GoldCall, made: Sequence[LoggedCall]) -> tuple[Fate | None, int | None]:
+    def fate(self, gold: GoldCall, made: Sequence[_Made]) -> tuple[Fate | None, int | None]:
         """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
-        texts = self._one.texts
-        if (handed := next((c.place for c in self._one.calls if c.name.startswith("transfer")), None)) is not None:
+        handed = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
+        if handed is not None:
             return "transferred", handed
-        if (failed := next((c.place for c in made if c.failed and c.name == gold.name), None)) is not None:
+        failed = next((call.message for _, call in made if call.failed and call.name == gold.name), None)
+        if failed is not None:
             return "failed", failed
         matter = "|".join(_SPOKEN[word] for word in gold.name.lower().split("_") if word in _SPOKEN)
         if not matter:
             return None, None
-        spoken_of = [each for each in texts if re.search(matter, each.text.lower())]
-        voiced = next((each.place for each in spoken_of if each.speaker == "user"), None)
-        if voiced is None and not any(each.speaker == "system" and "?" in each.text for each in spoken_of):
-            return "unvoiced", texts[-1].place if texts else None
-        later = (each for each in spoken_of if each.speaker == "system" and each.place > (voiced or 0))
-        refused = next((each.place for each in later if _refuses(each.text, matter)), None)
+        spoken_of = [turn for turn in self.texts if re.search(matter, turn.text.lower())]
+        voiced = next((_place(turn) for turn in spoken_of if turn.speaker == "user"), None)
+        if voiced is None and not any(turn.speaker == "system" and "?" in turn.text for turn in spoken_of):
+            return "unvoiced", _place(self.texts[-1]) if self.texts else None
+        later = (turn for turn in spoken_of if turn.speaker == "system" and _place(turn) > (voiced or 0))
+        refused = next((_place(turn) for turn in later if _refuses(turn.text, matter)), None)
         return ("refused", refused) if refused is not None else ("left", voiced)
 
 
@@ -285,45 +302,48 @@ def _record(arguments: Any) -> str:
     return next((str(given[name]) for name in names if name in given), "")
 
 
-def _deviations(expected: Sequence[GoldCall], made: Sequence[LoggedCall], known: _Known) -> Iterator[Deviation]:
-    """Expected and made writes paired: equal ones first, then those of one tool on one record; what is left is odd."""
-    done = [call for call in made if not call.failed and call.result is not None]
-    open_calls, left = list(expected), []
-    for call in done:
+def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Known) -> Iterator[Deviation]:
+    """Expected and made writes paired: equal ones, then those of one tool on one record; others are odd."""
+    open_calls, left = list(expected), list[_Made]()
+    for side, call in made:
+        if call.failed or call.result is None:
+            continue
         same = next((gold for gold in open_calls if _same(gold, call)), None)
         if same is not None:
             open_calls.remove(same)
         else:
-            left.append(call)
+            left.append((side, call))
     for gold in open_calls:
         record = _record(gold.arguments)
         if gold.by_user:
             yield Deviation(kind="missing", tool=gold.name, record=record, fate="users")
             continue
-        like = next((each for each in left if each.name == gold.name and _record(each.arguments) == record), None)
+        like = next((each for each in left if each[1].name == gold.name and _record(each[1].arguments) == record), None)
         if like is None:
             fate, message = known.fate(gold, made)
             lacking = _lacking(gold, made)
             yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message, lacking=lacking)
             continue
         left.remove(like)
-        values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.place))
-        yield Deviation(kind="wrong", tool=gold.name, record=record, message=like.place, values=values)
-    for call in left:
-        if call.speaker == "user":  # what a user tries on its own device is nobody's fault
+        message = like[1].message or 0
+        values = tuple(_wrong_values(gold.arguments, like[1].arguments, known, message))
+        yield Deviation(kind="wrong", tool=gold.name, record=record, message=message, values=values)
+    for side, call in left:
+        if side == "user":  # what a user tries on its own device is nobody's fault
             continue
         values = tuple(
             WrongValue(
-                argument=path, expected="", made=text, source=known.source(text, path, call.place), known="nowhere"
+                argument=path, expected="", made=text, source=known.source(text, path, call.message), known="nowhere"
             )
             for path, text in _leaves(call.arguments)
         )
-        yield Deviation(kind="extra", tool=call.name, record=_record(call.arguments), message=call.place, values=values)
+        record = _record(call.arguments)
+        yield Deviation(kind="extra", tool=call.name, record=record, message=call.message, values=values)
 
 
-def _lacking(gold: GoldCall, made: Sequence[LoggedCall]) -> str:
+def _lacking(gold: GoldCall, made: Sequence[_Made]) -> str:
     """The arguments of a missing call that no call of its tool has; empty where the tool was never called."""
-    others = [set(_leaves(call.arguments)) for call in made if call.name == gold.name]
+    others = [set(_leaves(call.arguments)) for _, call in made if call.name == gold.name]
     if not others:
         return ""
     wanted = list(dict.fromkeys(_leaves(gold.arguments)))
@@ -332,7 +352,7 @@ def _lacking(gold: GoldCall, made: Sequence[LoggedCall]) -> str:
     return ", ".join(f"{name} {text}" for name, text in (of_record or lacking)[:_FEW]) or "once more"
 
 
-def _same(gold: GoldCall, call: LoggedCall) -> bool:
+def _same(gold: GoldCall, call: Call) -> bool:
     return gold.name == call.name and canonical(gold.arguments, "by-value") == canonical(call.arguments, "by-value")
 
 

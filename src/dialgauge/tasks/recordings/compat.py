@@ -306,10 +306,10 @@ def seen_by_user(dialogue: Dialogue) -> tuple[Turn, ...]:
 def registered(dialogue: Dialogue) -> dict[str, int]:
     """The references that were given out, each with the number of its row."""
     return {
-        call.result["reference"]: call.rows[0]
+        call.values["reference"]: call.rows[0]
         for turn in dialogue.turns
         for call in turn.calls or ()
-        if call.name == "book" and "reference" in call.result and call.rows
+        if call.name == "book" and "reference" in call.values and call.rows
     }
 
 

@@ -7,20 +7,18 @@ paired first, then those of the same act and slot (another value was heard), the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from dialgauge.dialogue import Act, Dialogue
+from dialgauge.dialogue import Act, Dialogue, Outcome
 from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import canonical
 
 Listener: TypeAlias = Literal["user", "system"]
-_NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d+)?")
 
 #: Act name, slot, value in the form in which values are compared.
 _Item: TypeAlias = tuple[str, str, str]
@@ -141,7 +139,7 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         hearing={listener: HearingCounts(*counts) for listener, counts in hearing.items()},
         reason=outcome.reason if outcome else "",
         complete=outcome.success if outcome else None,
-        usage=_numbers(dialogue.details),
+        usage=_numbers(dialogue.ended),
     )
 
 
@@ -183,10 +181,11 @@ def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], froze
     return frozenset(acts), constraints, requests
 
 
-def _numbers(details: dict[str, str]) -> dict[str, float]:
-    """The numbers among the details of an outcome that belong to a speaker, such as ``system seconds``."""
+def _numbers(outcome: Outcome) -> dict[str, float]:
+    """What each speaker used, by name: ``system seconds``."""
     return {
-        name: float(text)
-        for name, text in details.items()
-        if name.startswith(("user ", "system ")) and _NUMBER.fullmatch(text)
+        f"{'system' if side == 'agent' else side} {name}": float(count)
+        for side, usage in outcome.usage.items()
+        for name, count in structs.asdict(usage).items()
+        if count is not None and name != "tokens"
     }

@@ -234,7 +234,7 @@ class ConversationTracker:
         """A booking that was refused in this turn, and what the user was told of it."""
         call, turn = thread.attempts[-1] if thread.attempts else (None, -1)
         intents = {act.intent for act in acts}
-        if call is None or turn != number or call.outcome != "refused" or NO_BOOK in intents:
+        if call is None or turn != number or call.result != "refused" or NO_BOOK in intents:
             return
         reason = "outcome_unread" if thread.unread.get("") == number else "refusal_untold"
         thread.hidden.append(TaskFailure(reason="refusal_denied" if intents & CONFIRMING else reason, turn=number))
@@ -262,11 +262,11 @@ class ConversationTracker:
             if call.name == "search":
                 thread.searched = call.arguments
             elif call.name == service.call and service.rows is None and not thread.ordered:
-                if call.outcome == "booked":
+                if not call.failed:
                     thread.sent = (call, number)
             elif call.name == service.call:
                 thread.attempts.append((call, number))
-                if call.outcome == "booked" and (call.rows or service.rows is None):
+                if not call.failed and (call.rows or service.rows is None):
                     row = self._town.row(call.domain, call.rows[0]) if call.rows else None
                     thread.book(row, call, number)
                     for slot in thread.gives:
@@ -370,7 +370,7 @@ class ConversationTracker:
             return None
         truths = [thread.row.get(slot)]
         if slot in thread.service.total and thread.booking is not None:
-            truths.append(thread.booking[1].result.get("total", ""))
+            truths.append(thread.booking[1].values.get("total", ""))
         return truths
 
 
@@ -381,7 +381,7 @@ def _beside(row: Entity | None, call: Call, turn: int) -> TaskFailure:
 
 def given_by(call: Call, slot: str) -> str:
     """What a booking gave; the town's record calls its one reference so."""
-    return call.result.get(slot) or call.result.get("reference", "")
+    return call.values.get(slot) or call.values.get("reference", "")
 
 
 def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:
@@ -400,8 +400,8 @@ def _sent_truths(thread: Thread, slot: str) -> list[str] | None:
     call = thread.sent[0] if thread.sent else thread.booking[1] if thread.booking else None
     if call is None:
         return []
-    if slot in call.result:
-        return [call.result[slot]]
+    if slot in call.values:
+        return [call.values[slot]]
     return [call.arguments[slot]] if slot in call.arguments else None
 
 

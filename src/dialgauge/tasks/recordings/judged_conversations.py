@@ -148,7 +148,7 @@ def _left_out(dialogue: Dialogue, broken: Broken) -> str:
     outcome = dialogue.outcome
     if outcome is None or broken == "fail" or not is_broken(dialogue):
         return ""
-    explanation = outcome.details.get(EXPLANATION) or outcome.reason
+    explanation = outcome.facts.get(EXPLANATION) or outcome.reason
     if outcome.ended_by == "user" and outcome.reason != TOKEN_BUDGET:
         return f"the user failed: {explanation}"
     return f"infrastructure broke it: {explanation}" if broken else ""
@@ -157,9 +157,7 @@ def _left_out(dialogue: Dialogue, broken: Broken) -> str:
 def _failed(conversation: JudgedConversation) -> JudgedConversation:
     """The same, failed by both rule sets in every task."""
     outcome = conversation.dialogue.outcome
-    why = TaskFailure(
-        reason="broken_off", given=(outcome.details.get(EXPLANATION) or outcome.reason,) if outcome else ()
-    )
+    why = TaskFailure(reason="broken_off", given=(outcome.facts.get(EXPLANATION) or outcome.reason,) if outcome else ())
     strict, compat = conversation.strict, conversation.compat
     if strict is not None:
         tasks = {

@@ -138,9 +138,9 @@ def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:
                 call.found,
                 _json(call.arguments),
                 list(call.rows),
-                _json(call.result),
+                call.result,
             )
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    return msgspec.json.encode(dict(value)).decode()
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -109,7 +109,7 @@ class StrictRules:
             entity = row.name if row is not None else ""
         else:
             failures = [] if task.book is not None else list(self._sent_failures(task, threads))
-            truth = thread.sent[0].result if thread.sent else {}
+            truth = thread.sent[0].values if thread.sent else {}
             entity, since = next(iter(truth.values()), ""), thread.sent[1] if thread.sent else since
         matched = not failures
         wanted = task.book is not None
@@ -173,7 +173,7 @@ class StrictRules:
         thread = threads[task.domain]
         if thread.booking is None:
             for call, turn in thread.attempts:
-                yield TaskFailure(reason="not_booked", turn=turn, given=(call.outcome,))
+                yield TaskFailure(reason="not_booked", turn=turn, given=(call.outcome_words,))
             if not thread.attempts:
                 yield TaskFailure(reason="never_tried")
             return
@@ -195,7 +195,7 @@ class StrictRules:
         thread = threads[task.domain]
         if not task.book_first or not task.book:
             return None
-        refused = next((turn for call, turn in thread.attempts if call.outcome == "refused"), None)
+        refused = next((turn for call, turn in thread.attempts if call.result == "refused"), None)
         if refused is None or thread.booking is None or thread.booking[2] < refused:
             return False
         return not list(self._booking_failures(task, threads))

@@ -31,7 +31,6 @@ from dialgauge.presentation import (
     TurnView,
     call_reasons,
     expected_actions,
-    names_expected_calls,
     worth_reading,
 )
 from dialgauge.rendering import Table
@@ -79,7 +78,7 @@ _NEVER, _OTHER, _ALL, _NONE = (
 def _expectations(library: RunTables, run: Run) -> pl.DataFrame:
     """Each conversation that has expected calls by how these went, matched one to one with those that were made."""
     dialogues = run.dialogues() if per_task_stands(run) else ()
-    with_calls = (dialogue for dialogue in dialogues if names_expected_calls(dialogue))
+    with_calls = (dialogue for dialogue in dialogues if dialogue.ended.expected is not None)
     expectations = {dialogue.id: _expectation(expected_actions(dialogue)) for dialogue in with_calls}
     return pl.DataFrame({"dialogue": list(expectations), "value": list(expectations.values())}, schema=_PAIRS)
 

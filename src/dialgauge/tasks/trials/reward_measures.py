@@ -43,7 +43,6 @@ class TrialEvidence(Units):
         self.attempts = attempts.attempts
         self.tasks = attempts.tasks
         self.scores, self.has_verdicts = attempts.scores, attempts.has_verdicts
-        self.verdict_score = attempts.verdict_score
         #: Where nothing is judged, lengths and costs are those of all conversations that came to an end.
         self.judged = any(attempt.scored for attempt in self.attempts)
         self.dialogues = len(self.attempts)

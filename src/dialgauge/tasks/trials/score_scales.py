@@ -1,13 +1,12 @@
 """Between which numbers a score of a log lies, which its interval does not leave.
 
-``Score(scale=1:5)[NAME]`` tells it, or the log says what the score is at most, or all its values are between 0 and 1.
-Otherwise it is not known, which is noted.
+``Score(scale=1:5)[NAME]`` tells it, or all its values are between 0 and 1. Otherwise it is not known, which is noted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Setting
@@ -15,23 +14,11 @@ from dialgauge.text import Note, some_of
 
 SCALE = "scale"
 _SHARE, _UNKNOWN = (0.0, 1.0), (-math.inf, math.inf)
-#: Numbers that often say that there is none, and how large the others may then be.
-_NO_NUMBER = {-1.0: 100, -9.0: 100, -99.0: 100, -999.0: 100, 99.0: 10, 999.0: 100, 9999.0: 100}
 
 
-def scale_of(numbers: Sequence[float], maximum: float | None) -> tuple[float, float]:
-    """The ends of the scale of a score with these numbers, infinite where unknown; ``maximum`` is the log's own."""
-    low, high = _SHARE if maximum is None else (0.0, maximum)
-    return (low, high) if low <= min(numbers) and max(numbers) <= high else _UNKNOWN
-
-
-def stray_number(numbers: Collection[float]) -> float | None:
-    """A number beside ratings that may say that there is none, as -1 beside 1 to 5; beside 0 and 1 it may be meant."""
-    for stray, most in _NO_NUMBER.items():
-        others = set(numbers) - {stray}
-        if stray in numbers and len(others) > 1 and min(others) >= 0 and 1 < max(others) <= most:
-            return stray
-    return None
+def scale_of(low: float, high: float) -> tuple[float, float]:
+    """The ends of the scale of a score with values between these, infinite where unknown."""
+    return _SHARE if low >= 0 and high <= 1 else _UNKNOWN
 
 
 def told_scale(text: str) -> tuple[float, float]:

@@ -24,8 +24,10 @@ from dialgauge.tasks.trials.score_scales import SCALE
 from dialgauge.tasks.trials.trial_measures import PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.trial_tables import uneven_tasks
-from dialgauge.tasks.trials.verdicts import PASS_NOTES
 from dialgauge.text import Note, counted, note_kind, some_of
+
+#: Notes on what is counted as a pass, or as a task.
+PASS_NOTES = frozenset({"verdict", "trial_ids"})
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison

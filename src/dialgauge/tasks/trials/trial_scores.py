@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 from msgspec import structs
 
 from dialgauge.data import data_folder
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import AnyFrame, Corpus, Notes, UnknownFormat, named_sources, planned_results, read
+from dialgauge.formats import Notes, named_sources
 from dialgauge.measures import (
     Measure,
     Resampling,
@@ -47,7 +47,6 @@ from dialgauge.tasks.log_findings import LogFindings, findings_tables
 from dialgauge.tasks.recordings.outcome_records import CALLS, calls_table
 from dialgauge.tasks.trials import reward_measures, trial_measures
 from dialgauge.tasks.trials.attempts import Attempts
-from dialgauge.tasks.trials.recognition import refuse_unreadable
 from dialgauge.tasks.trials.reward_measures import (
     COST,
     FAMILY,
@@ -60,13 +59,12 @@ from dialgauge.tasks.trials.reward_measures import (
     TrialEvidence,
     label_part,
 )
-from dialgauge.tasks.trials.score_scales import SCALE, scale_notes, told_scale
-from dialgauge.tasks.trials.task_attempt import BENCHMARKS
+from dialgauge.tasks.trials.score_scales import SCALE, scale_notes, scale_of, told_scale
+from dialgauge.tasks.trials.trial_log import Attempted, TrialLog, read_log
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS, trial_noise_sums
 from dialgauge.tasks.trials.trial_notes import trial_notes
-from dialgauge.tasks.trials.verdicts import is_quality, reported_number
 from dialgauge.text import Note
-from dialgauge.worlds.tools import Integrity, check_log
+from dialgauge.worlds.tools import Integrity, check_corpus
 
 if TYPE_CHECKING:
     import polars
@@ -76,27 +74,27 @@ if TYPE_CHECKING:
 
 KIND = "trials"
 TRIALS, REWARD_PARTS, DIALOGUE_SUMS = "trials", "reward_parts", "dialogue_sums"
-#: What agents did: a file, records of a log or a frame of them, or dialogues.
-Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
 
 
 def score_results(
-    sources: Attempted | Iterable[str | Path] | Mapping[str, Attempted],
+    sources: Attempted | Iterable[str | Path] | Mapping[str, Attempted | TrialLog],
     *,
     measures: str | Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
     progress: Progress = SILENT,
-    findings: Callable[[str | Path], LogFindings] | None = None,
+    findings: Callable[[TrialLog], LogFindings] | None = None,
     judges: Iterable[str | Path] = (),
     format: str | None = None,
+    success: str = "",
 ) -> TrialRuns:
     """pass^k, rewards and costs of agents, one run for each file; names are those of a mapping, or made of the files'.
 
     In place of a file may be what it holds: records of a log, a frame of them, or dialogues.
-    ``findings`` gives what more is known of a file, such as its audit; tables are made of it when the run is stored.
+    ``findings`` gives what more is known of a log, such as its audit; tables are made of it when the run is stored.
     ``judges`` are files with verdicts of graders (``tasks judges``): pass^k
-    under each of them stands beside the log's own. ``format`` names the format of files where it is not to be detected.
+    under each of them stands beside the log's own. ``format`` names the format of files where it is not to be detected,
+    ``success`` the field that says whether a conversation passed.
 
     With an example file of ``dialgauge init``:
 
@@ -112,53 +110,34 @@ def score_results(
     verdicts = read_verdicts(judges) if (judges := tuple(judges)) else []
     with progress.reading(len(named)) as advance:
         for name, source in named.items():
-            corpus, plan = _read(source, format)
-            file = corpus.source if corpus.files else ""
-            integrity, obstacle = _checked(file, corpus, format)
+            log = source if isinstance(source, TrialLog) else read_log(source, name, format, success)
+            found = findings(log) if findings is not None and log.file and log.dialogues else LogFindings()
+            integrity, obstacle = (found.integrity, "") if found.integrity is not None else _checked(log)
             run = score_attempts(
-                corpus.dialogues,
+                log.dialogues,
                 name,
-                findings=findings(file) if findings is not None and file and len(corpus) else None,
-                inputs=[("results", file)] if file else [],
+                findings=found,
+                inputs=[("results", log.file)] if log.file else [],
                 measures=measures,
                 resamples=resamples,
                 seed=seed,
-                plan=plan,
+                plan=log.plan_alone,
                 integrity=integrity,
                 verdicts=verdicts,
                 notes=[Note("integrity", obstacle)] if obstacle else [],
-                reading=corpus.notes,
+                reading=log.corpus.notes,
             )
             runs.append(run)
             advance(1)
     return TrialRuns(runs)
 
 
-def _read(source: Attempted, format: str | None) -> tuple[Corpus, Mapping[str, str]]:
-    """The conversations of a source and, where a file has none, what it says was planned."""
-    try:
-        return read(source, format=format), {}
-    except DialgaugeError as error:
-        if not isinstance(source, str | Path):
-            raise
-        plan = {} if format or isinstance(error, UnknownFormat) else planned_results(source)
-        if not plan:
-            if format is None:
-                refuse_unreadable(source)
-            raise
-        return Corpus(source=str(source), format="", kind="", files=[str(source)]), plan
-
-
-def _checked(file: str, corpus: Corpus, format: str | None) -> tuple[Integrity | None, str]:
+def _checked(log: TrialLog) -> tuple[Integrity | None, str]:
     """Whether the conversations belong to their tasks, or why that cannot be told; neither for other formats."""
-    cannot = "it could not be checked whether conversations belong to their tasks"
-    if not file:
-        known = any(dialogue.details.get("benchmark") in BENCHMARKS for dialogue in corpus)
-        return None, f"{cannot} (only the files of a benchmark are)" if known else ""
     try:
-        return check_log(file, data_folder().root, format), ""
+        return check_corpus(log.corpus, data_folder().root), ""
     except DialgaugeError as error:
-        return None, f"{cannot} ({error.message})"
+        return None, f"it could not be checked whether conversations belong to their tasks ({error.message})"
 
 
 def score_attempts(
@@ -169,7 +148,7 @@ def score_attempts(
     measures: Sequence[str] = (),
     resamples: int = 1000,
     seed: int = 0,
-    plan: Mapping[str, str] | None = None,
+    plan: Outcome | None = None,
     integrity: Integrity | None = None,
     notes: Sequence[Note] = (),
     reading: Notes | None = None,
@@ -238,7 +217,7 @@ def score_attempts(
             "agent": attempts.said("agent"),
             "user": attempts.said("user"),
             **grader_details(graded, per_task=per_task),
-            **_own_results(attempts, evidence, scores),
+            **_own_results(attempts, evidence, scores, reading or Notes()),
         },
         notes=[
             *notes,
@@ -248,7 +227,7 @@ def score_attempts(
     )
 
 
-def _own_results(attempts: Attempts, evidence: TrialEvidence, scores: Scores) -> dict[str, Any]:
+def _own_results(attempts: Attempts, evidence: TrialEvidence, scores: Scores, reading: Notes) -> dict[str, Any]:
     """Of logs in general: standard errors over tasks, and beside them what the log itself reports."""
     if not attempts.is_log:
         return {}
@@ -256,8 +235,8 @@ def _own_results(attempts: Attempts, evidence: TrialEvidence, scores: Scores) ->
     errors = {name: standard_error(parse_measure(name), evidence) for name in means}
     return {
         "standard_errors": {name: error for name, error in errors.items() if error is not None},
-        "reported": {name: reported_number(name, text) for name, text in attempts.scores.reported.items()},
-        "verdict_score": attempts.verdict_score,
+        "reported": reading.reported,
+        "verdict_score": reading.verdict_read,
     }
 
 
@@ -315,7 +294,7 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
     if names and left_out:
         name, why = next(iter(left_out.items()))
         raise DialgaugeError(f"{name} cannot be computed: {why}")
-    possible = [_directed(measure) for measure in asked if str(measure) not in left_out]
+    possible = [measure for measure in asked if str(measure) not in left_out]
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
@@ -326,13 +305,6 @@ def _scores(attempts: Attempts, names: Sequence[str], how: Resampling | None, *,
         resampled=evidence.by_task(),
     )
     return _counted(score_systems([system], how if possible else None)[0])
-
-
-def _directed(measure: Measure[Any]) -> Measure[Any]:
-    """A measure, and of a score whose name says that more is better, one that says so."""
-    if measure.card.name != SCORE or not is_quality(measure.part or ""):
-        return measure
-    return replace(measure, card=replace(measure.card, higher_is_better=True))
 
 
 def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:
@@ -365,7 +337,7 @@ def _bounded(measure: Measure[Any], evidence: TrialEvidence) -> Measure[Any]:
     """A measure, and of a score one between the ends of its scale; a scale that was told is no part of its name."""
     if measure.card.name != SCORE or measure.part not in evidence.scores.numeric:
         return measure
-    lower, upper = evidence.scores.scale(measure.part)
+    lower, upper = scale_of(*evidence.scores.span(measure.part))
     if told := dict(measure.shorthand).get(SCALE):
         (lower, upper), (low, high) = told_scale(told), evidence.scores.span(measure.part)
         if low < lower or high > upper:
@@ -378,7 +350,7 @@ def _scale_notes(attempts: Attempts, scores: Scores, names: Sequence[str]) -> li
     told = {measure.part for measure in (_asked(names) if names else ()) if measure.shorthand}
     vary = [name for name in attempts.scores.numeric if np.ptp(attempts.scores.span(name)) > 0]
     shown = [name for name in vary if f"{SCORE}[{name}]" in scores.scores]
-    return scale_notes({name: attempts.scores.scale(name) for name in shown}, told)
+    return scale_notes({name: scale_of(*attempts.scores.span(name)) for name in shown}, told)
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:
@@ -408,7 +380,7 @@ def _usual_of_log(evidence: TrialEvidence, trials: int) -> list[Measure[Any]]:
     score, label, reward = (parse_measure(name) for name in (SCORE, LABEL, MEAN_REWARD))
     parts = [
         *(replace(reward, part=part) for part in evidence.parts),
-        *(replace(score, part=name) for name in evidence.scores.numeric if name != evidence.verdict_score),
+        *(replace(score, part=name) for name in evidence.scores.numeric),
         *(
             replace(label, part=label_part(name, value))
             for name, values in evidence.scores.labelled.items()

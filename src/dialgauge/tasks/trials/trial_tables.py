@@ -18,8 +18,7 @@ from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.tasks.trials.verdicts import MIXED_TRIALS
-from dialgauge.text import counted, named_note, note_kind
+from dialgauge.text import counted, named_note
 from dialgauge.worlds.tools import integrity_sentences, same_logs
 
 #: What the JSON of a run has where the run does.
@@ -39,11 +38,6 @@ class TrialRuns(RunSet):
             *coverage_sentences(self.runs),
             *(named_note(run.name, note) for run in self.runs for note in run.notes),
         ]
-
-    @property
-    def trials_stand(self) -> bool:
-        """Is nothing counted as a trial that most likely is none, such as a conversation of another agent?"""
-        return all(note_kind(note) != MIXED_TRIALS for run in self.runs for note in run.notes)
 
     def tables(self) -> list[Table]:
         """pass^k and chance, rewards, costs, and how conversations ended."""
@@ -350,7 +344,8 @@ def _ends(run: Run, *, several: bool) -> Table:
     return table
 
 
-_COUNTS = {"finished": "finished", "limit": "failed at a limit", "infrastructure": "infrastructure: not counted"}
+_COUNTS = {"finished": "finished", "limit": "failed at a limit", "unknown": "finished",
+           "infrastructure": "infrastructure: not counted"}  # fmt: skip
 
 
 def _coverage(run: Run) -> dict[str, Any]:

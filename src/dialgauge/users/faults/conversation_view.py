@@ -13,6 +13,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.formats import as_text
 
 #: What ends a conversation of tau-bench: ``###STOP###``, ``###TRANSFER###``, ``###OUT-OF-SCOPE###``.
 STOP_TOKEN = re.compile(r"###\s?[A-Z][A-Z-]+\s?###")
@@ -134,7 +135,11 @@ class ConversationView:
             shown = [
                 call for earlier in self.turns[: turn + 1] if earlier.speaker == "user" for call in earlier.calls or ()
             ]
-            parts += [text for call in shown for text in (*call.arguments.values(), *call.result.values())]
+            parts += [
+                text
+                for call in shown
+                for text in (*map(as_text, call.given.values()), *([call.result] if call.result else []))
+            ]
         return "\n".join(parts).replace("’", "'")
 
     def message(self, turn: int) -> int:

@@ -31,7 +31,7 @@ class FaultsView(ComparisonView):
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Whether conversations say which benchmark they are of, and so name the domain of the task."""
-        return any(dialogue.details.get("benchmark") for run in runs for dialogue in run.dialogues())
+        return any(dialogue.ended.benchmark for run in runs for dialogue in run.dialogues())
 
     def told_first(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""

@@ -121,7 +121,7 @@ def _rewards(run: Run) -> dict[str, float | None]:
 
     outcome = pl.col("outcome")
     success = outcome.str.json_path_match("$.success").replace_strict({"true": 1.0, "false": 0.0}, default=None)
-    reward = outcome.str.json_path_match("$.details.reward").cast(pl.Float64, strict=False)
+    reward = outcome.str.json_path_match("$.reward").cast(pl.Float64, strict=False)
     return dict(run.table("dialogues").select("dialogue", pl.coalesce(reward, success)).rows())
 
 

@@ -37,7 +37,7 @@ from dialgauge.users.faults.recorded_tasks import (
     planned_conversations,
     task_of,
 )
-from dialgauge.worlds.tools import Integrity, check_log
+from dialgauge.worlds.tools import Integrity, check_corpus
 
 if TYPE_CHECKING:
     import polars
@@ -111,18 +111,18 @@ def _recorded(source: Recorded, format: str | None) -> _Recording:
         return _Recording(list(source.dialogues()))
     corpus = read(source, format=format)
     file = corpus.source if corpus.files else ""
-    return _Recording(corpus.dialogues, file, _checked_log(file, format) if file else None)
+    return _Recording(corpus.dialogues, file, _checked(corpus))
 
 
-def _checked_log(source: str | Path, format: str | None) -> Integrity | None:
+def _checked(corpus: Corpus) -> Integrity | None:
     """Whether conversations belong to their tasks; an error where too many do not, as users would be accused for it."""
-    integrity = check_log(source, data_folder().root, format)
+    integrity = check_corpus(corpus, data_folder().root)
     if integrity is not None and not integrity.per_task_stands:
         raise DialgaugeError(
             f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "
             "task they are filed under, so what their users said cannot be held against it; 'dialgauge tasks audit' "
             "shows which, and where they belong",
-            file=str(source),
+            file=corpus.source,
         )
     return integrity
 
@@ -155,7 +155,7 @@ def faults_run(
         inputs=list(inputs),
         seeds=seed,
         details={
-            "users": sorted({dialogue.details.get("user", "") for dialogue in dialogues} - {""}),
+            "users": sorted({dialogue.ended.facts.get("user", "") for dialogue in dialogues} - {""}),
             "nothing_to_look_at": unseen,
             "broken_off": broken,
             **_compared(results, sum(unseen.values())),

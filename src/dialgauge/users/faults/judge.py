@@ -93,8 +93,7 @@ class FaultJudge:
     def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
         """The findings of the checks, all of them, and beside them what only the judge found."""
         faults = self.faults(dialogue)
-        trial = dialogue.details.get("trial", "")
-        self.judged[Path(file).name, task_of(dialogue), int(trial) if trial.isdigit() else 0] = faults
+        self.judged[Path(file).name, task_of(dialogue), dialogue.ended.trial] = faults
         return with_judged(checked, faults)
 
     def check(

@@ -20,15 +20,13 @@ _JUDGING = frozenset({"tau", "tau2"})
 
 def task_of(dialogue: Dialogue) -> str:
     """What trials of one task share; a conversation that says nothing of it is a task of its own."""
-    return dialogue.details.get("task") or dialogue.id
+    return dialogue.ended.task or dialogue.id
 
 
 def planned_conversations(dialogues: Sequence[Dialogue]) -> int:
     """How many conversations there should be, where the file says it; as many as there are where it does not."""
-    every = (dialogue.details for dialogue in dialogues)
-    plans = {(details.get("planned_tasks", ""), details.get("planned_trials", "")) for details in every}
-    known = [int(tasks) * int(trials) for tasks, trials in plans if tasks.isdecimal() and trials.isdecimal()]
-    return max([len(dialogues), *known])
+    plans = {dialogue.ended.planned for dialogue in dialogues} - {None}
+    return max([len(dialogues), *(plan[0] * plan[1] for plan in plans if plan is not None)])
 
 
 def nothing_to_look_at(dialogues: Iterable[Dialogue]) -> dict[str, int]:
@@ -49,11 +47,12 @@ def _user_is_there(dialogue: Dialogue) -> bool:
 
 def _failure(dialogue: Dialogue) -> str:
     """What failed beside user and agent, where a results file of agents says so; empty where nothing did."""
-    if dialogue.outcome is None or not dialogue.details.get("benchmark"):
+    outcome = dialogue.ended
+    if not outcome.benchmark:
         return ""
-    if dialogue.outcome.reason not in _OWN_ENDS and not dialogue.outcome.reason.endswith("_limit"):
-        return f"failed by infrastructure: {dialogue.outcome.reason}"
-    judged = dialogue.outcome.success is not None or dialogue.details.get("benchmark") not in _JUDGING
+    if outcome.reason not in _OWN_ENDS and not outcome.reason.endswith("_limit"):
+        return f"failed by infrastructure: {outcome.reason}"
+    judged = outcome.success is not None or outcome.benchmark not in _JUDGING
     return "" if judged else "never judged"
 
 
@@ -62,8 +61,9 @@ def faults_signature(dialogues: Sequence[Dialogue]) -> Signature:
 
     ``gold`` is the checksum of tasks with their goals: other tasks under the same ids are other data.
     """
-    keys = ("benchmark", "user", "policy", "max_steps", "max_errors", "task_set")
-    recorded = {key: _joined(dialogue.details.get(key, "") for dialogue in dialogues) for key in keys}
+    keys = ("user", "policy", "max_steps", "max_errors", "task_set")
+    recorded = {key: _joined(dialogue.ended.facts.get(key, "") for dialogue in dialogues) for key in keys}
+    recorded["benchmark"] = _joined(dialogue.ended.benchmark for dialogue in dialogues)
     return Signature(
         roles="faults",
         domain=_joined(domain for dialogue in dialogues for domain in dialogue.domains),

@@ -152,17 +152,10 @@ def _drops_it(view: ConversationView, last: RecordedExchange) -> str:
 
 def _expected(view: ConversationView) -> list[tuple[str, str]]:
     """The names and arguments of expected actions of the agent that change something."""
-    try:
-        actions = msgspec.json.decode(view.dialogue.details.get("expected_actions", "[]"))
-    except msgspec.DecodeError:
-        return []
     named = [
-        (
-            str(action.get("name", "")),
-            msgspec.json.encode(action.get("kwargs") or action.get("arguments") or {}).decode(),
-        )
-        for action in (actions if isinstance(actions, list) else ())
-        if isinstance(action, dict) and action.get("requestor", "assistant") == "assistant"
+        (call.name, msgspec.json.encode(call.arguments).decode())
+        for call in view.dialogue.ended.expected or ()
+        if call.domain != "user"
     ]
     reading = ("get", "search", "list", "find", "calculate", "think", "check", "transfer")
     return [(name, arguments) for name, arguments in named if not name.startswith(reading)]

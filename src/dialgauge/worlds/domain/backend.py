@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from dialgauge.dialogue import Call
 from dialgauge.draws import Draws
@@ -92,7 +92,6 @@ class DomainBackend:
                 name="search",
                 domain=service,
                 arguments=dict(wishes),
-                outcome="found",
                 found=len(rows),
                 rows=tuple([row.number for row in rows[:_NAMED]]),
             )
@@ -109,14 +108,15 @@ class DomainBackend:
         if known is None:
             raise DialgaugeError(f"there is no service '{service}'.{nearest(service, self.domain.services)}")
         answer = self._booked(known, slots, row)
+        booked = answer.outcome == "booked"
         self._calls.append(
             Call(
                 name=known.call,
                 domain=service,
                 arguments=dict(slots),
-                outcome=answer.outcome,
+                result=json.encode(self._result(known, answer)).decode() if booked else answer.outcome,
+                failed=not booked,
                 rows=() if row is None else (row.number,),
-                result=self._result(known, answer),
             )
         )
         return answer

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from dialgauge.worlds.tools.integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
+        check_corpus as check_corpus,
         check_integrity as check_integrity,
-        check_log as check_log,
         identifiers_of as identifiers_of,
+        log_benchmark as log_benchmark,
         log_domain as log_domain,
         same_logs as same_logs,
         tasks_of_log as tasks_of_log,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         for_user as for_user,
         writes as writes,
     )
-    from dialgauge.worlds.tools.replaying import RecordedCall as RecordedCall, Replay as Replay, replay as replay
+    from dialgauge.worlds.tools.replaying import Replay as Replay, replay as replay
     from dialgauge.worlds.tools.tables import (
         canonical as canonical,
         field_changes as field_changes,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.tools.task_files import (
         GoldCall as GoldCall,
         ToolTask as ToolTask,
-        gold_calls as gold_calls,
         read_calls as read_calls,
         read_tool_tasks as read_tool_tasks,
         tau2_entries as tau2_entries,

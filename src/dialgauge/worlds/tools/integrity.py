@@ -1,7 +1,7 @@
 """Does a conversation belong to the task it is filed under?
 
-Three kinds of evidence: the expected actions that the log stores with the verdict, against those of the task; the
-identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected actions, where
+Three kinds of evidence: the expected calls that the log stores with the verdict, against those of the task; the
+identifiers (of users, orders, bookings) in successful calls, against the task's instruction and expected calls, where
 the task names any or they are another task's; and, where τ-bench stores the task with the conversation, an instruction
 that is another task's. None needs a world. A conversation is *foreign* if one contradicts, *belongs* if actions or
 identifiers support and none contradicts, and is *unknown* otherwise.
@@ -21,11 +21,12 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct, structs
 
+from dialgauge.dialogue import Call, Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import AgentLog, LoggedConversation, read_agent_log, recognise, resolve
+from dialgauge.formats import Corpus
 from dialgauge.worlds.tools.loading import OUR_DOMAINS, declared_tools, load_tool_domain
 from dialgauge.worlds.tools.tables import canonical
-from dialgauge.worlds.tools.task_files import GoldCall, ToolTask, gold_calls, json_tasks
+from dialgauge.worlds.tools.task_files import GoldCall, Rules, ToolTask, json_tasks
 from dialgauge.worlds.tools.tool_domain import ToolDomain
 
 Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
@@ -42,6 +43,8 @@ SAME_FOR_ALL = 0.5
 #: So many of a log's calls must be known to a domain that is taken for its own.
 _MOSTLY = 0.8
 
+#: Instruction, expected calls and outputs of a conversation's task.
+_ABOUT = tuple[tuple[str, ...], tuple[Call, ...], tuple[str, ...]]
 _ARGUMENTS = frozenset({"user_id", "email", "order_id", "reservation_id", "phone_number", "customer_id"})
 _USER_ID = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*_\d+")
 
@@ -49,7 +52,6 @@ _USER_ID = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*_\d+")
 class Filing(Struct, frozen=True, kw_only=True):
     """One conversation: whether it belongs where it is filed, why, and which task of the file fits instead."""
 
-    #: Task and trial, and its number in the file where several have both.
     conversation: str
     task: str
     belonging: Belonging
@@ -120,72 +122,92 @@ class Integrity(Struct, frozen=True, kw_only=True):
         return crossing or (len(self.mapping) > 1 and 2 * len(self.mapping) > len(self.foreign))
 
 
-def tasks_of_log(log: AgentLog, given: Sequence[ToolTask] | None = None) -> list[ToolTask]:
-    """The tasks that a log is checked against: those it stores (τ²), or those given.
+def log_benchmark(dialogues: Sequence[Dialogue]) -> str:
+    """``tau`` or ``tau2`` where every conversation is of this benchmark; empty for other logs."""
+    names = {dialogue.ended.benchmark for dialogue in dialogues}
+    return names.pop() if len(names) == 1 and names <= {"tau", "tau2"} else ""
+
+
+def tasks_of_log(
+    dialogues: Sequence[Dialogue],
+    stored: Sequence[dict[str, Any]],
+    given: Sequence[ToolTask] | None = None,
+    file: str = "",
+) -> tuple[list[ToolTask], TasksFrom]:
+    """The tasks that a log is checked against, and where they are from: those it stores (τ²), or those given.
 
     A log of τ-bench without a task file has only what each conversation says of itself. Then the task of an id is what
     most of its conversations say, so that a few misplaced ones still show.
     """
-    if log.benchmark == "tau2" and log.tasks:
-        return json_tasks(list(log.tasks), Path(log.file))
+    if stored:
+        return json_tasks(list(stored), Path(file)), "log"
     if given is not None:
-        return list(given)
-    stored: dict[str, Counter[str]] = {}
-    for conversation in log.conversations:
-        if conversation.stored_task is not None:
-            stored.setdefault(conversation.task, Counter())[canonical(conversation.stored_task, "as-written")] += 1
-    entries = [{**msgspec.json.decode(tasks.most_common(1)[0][0]), "id": name} for name, tasks in stored.items()]
-    return json_tasks(entries, Path(log.file))
+        return list(given), "task file"
+    told: dict[str, Counter[bytes]] = {}
+    for dialogue in dialogues:
+        outcome = dialogue.ended
+        if outcome.expected is not None or dialogue.instruction:
+            about = (dialogue.instruction, outcome.expected or (), outcome.outputs)
+            told.setdefault(outcome.task, Counter())[msgspec.json.encode(about)] += 1
+    rules: Rules = "tau2" if log_benchmark(dialogues) == "tau2" else "tau"
+    tasks = []
+    for name, counts in told.items():
+        instruction, expected, outputs = msgspec.json.decode(counts.most_common(1)[0][0], type=_ABOUT)
+        calls = tuple(gold_call(call) for call in expected)
+        text = "\n".join(instruction)
+        tasks.append(ToolTask(id=name, rules=rules, instruction=text, expected=calls, outputs=outputs))
+    return tasks, "majority"
 
 
-def log_domain(log: AgentLog, root: Path | None) -> ToolDomain | None:
+def gold_call(call: Call) -> GoldCall:
+    """An expected call of a record, as one of a task."""
+    return GoldCall(call.name, call.arguments, by_user=call.domain == "user")
+
+
+def log_domain(dialogues: Sequence[Dialogue], root: Path | None) -> ToolDomain | None:
     """The domain of ours whose log it is: of the same benchmark, with the tools it calls, its records present."""
-    called = Counter(
-        call.name for conversation in log.conversations for call in conversation.calls if call.speaker == "system"
-    )
-    for name in OUR_DOMAINS if root is not None else ():
+    called = Counter(call.name for dialogue in dialogues for side, call in dialogue.calls() if side == "system")
+    benchmark = log_benchmark(dialogues)
+    domains = {domain for dialogue in dialogues for domain in dialogue.domains}
+    own = domains.pop() if len(domains) == 1 else ""
+    for name in OUR_DOMAINS if root is not None and benchmark else ():
         declared, tools = declared_tools(name)
         known = sum(number for tool, number in called.items() if tool in tools)
-        fits = known >= _MOSTLY * called.total() if called else log.domain == declared.domain
-        if declared.benchmark == log.benchmark and fits and log.domain in ("", declared.domain):
+        fits = known >= _MOSTLY * called.total() if called else own == declared.domain
+        if declared.benchmark == benchmark and fits and own in ("", declared.domain):
             with suppress(DialgaugeError):  # its records are not here
                 return load_tool_domain(name, root=root)
     return None
 
 
-def check_log(source: str | Path, root: Path | None = None, format: str | None = None) -> Integrity | None:
-    """Check a file of results; None where it is not one of a benchmark. ``root`` is where task files may lie."""
-    if not Path(source).is_file():
+def check_corpus(corpus: Corpus, root: Path | None = None) -> Integrity | None:
+    """Check results that were read; None where they are not of a benchmark. ``root`` is where task files may lie."""
+    dialogues = corpus.dialogues
+    benchmark = log_benchmark(dialogues)
+    if not benchmark:
         return None
-    parts = resolve(source)
-    named = (format or recognise(parts[0]).name) if len(parts) == 1 else ""
-    if named not in ("tau", "tau2"):
-        return None
-    log = read_agent_log(source, named)
-    domain = log_domain(log, root) if log.benchmark == "tau" else None
-    return check_integrity(log, domain.tasks if domain is not None else None)
+    domain = log_domain(dialogues, root) if benchmark == "tau" else None
+    return check_integrity(dialogues, *tasks_of_log(
+        dialogues, corpus.notes.tasks, domain.tasks if domain is not None else None, corpus.source
+    ))  # fmt: skip
 
 
-def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> Integrity:
-    """Check every conversation of a log against its task: the log's own, those given, or what most of them say."""
-    from_log = log.benchmark == "tau2" and bool(log.tasks)
-    tasks_from: TasksFrom = "log" if from_log else "majority" if given is None else "task file"
-    cards = {task.id: _TaskCard(task) for task in tasks_of_log(log, given)}
-    identifiers = [identifiers_of(conversation) for conversation in log.conversations]
-    share = _others_hit(log.conversations, identifiers, cards)
+def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask], tasks_from: TasksFrom) -> Integrity:
+    """Check every conversation of a log against its task."""
+    cards = {task.id: _TaskCard(task) for task in tasks}
+    identifiers = [identifiers_of(dialogue) for dialogue in dialogues]
+    share = _others_hit(dialogues, identifiers, cards)
     naming = _naming(identifiers, cards)
     use_identifiers = share is None or share < SAME_FOR_ALL
-    names = conversation_names(log.conversations)
     instructions = Counter(card.told for card in cards.values() if card.told)
     filings = [
         _filing(
-            conversation,
-            name,
-            named if use_identifiers and _can_tell(conversation.task, named, cards, naming) else (),
+            dialogue,
+            named if use_identifiers and _can_tell(dialogue.ended.task, named, cards, naming) else (),
             cards,
             instructions,
         )
-        for conversation, name, named in zip(log.conversations, names, identifiers, strict=True)
+        for dialogue, named in zip(dialogues, identifiers, strict=True)
     ]
     counts = Counter(filing.belonging for filing in filings)
     return Integrity(
@@ -193,20 +215,11 @@ def check_integrity(log: AgentLog, given: Sequence[ToolTask] | None = None) -> I
         belongs=counts["belongs"],
         unknown=counts["unknown"],
         others_hit=share,
-        identical=tuple(_identical(log.conversations, names)),
-        beyond_plan=_beyond_plan(log),
+        identical=tuple(_identical(dialogues)),
+        beyond_plan=_beyond_plan(dialogues),
         tasks_from=tasks_from,
-        fingerprint=_fingerprint(log.conversations),
+        fingerprint=_fingerprint(dialogues),
     )
-
-
-def conversation_names(conversations: Sequence[LoggedConversation]) -> list[str]:
-    """Task and trial of each; its number in the file, from 1, is added where several have the same."""
-    often = Counter(conversation.id for conversation in conversations)
-    return [
-        conversation.id if often[conversation.id] == 1 else f"{conversation.id} (number {n})"
-        for n, conversation in enumerate(conversations, start=1)
-    ]
 
 
 def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
@@ -218,24 +231,24 @@ def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def _fingerprint(conversations: Sequence[LoggedConversation]) -> str:
-    spoken = sorted(filter(None, map(_digest, conversations)))
+def _fingerprint(dialogues: Sequence[Dialogue]) -> str:
+    spoken = sorted(filter(None, map(_digest, dialogues)))
     return hashlib.sha256(b"".join(spoken)).hexdigest() if spoken else ""
 
 
-def _digest(conversation: LoggedConversation) -> bytes:
+def _digest(dialogue: Dialogue) -> bytes:
     """By what it is known for the same words and calls; empty where it is over before anybody speaks."""
-    said = (conversation.texts, conversation.calls)
-    return hashlib.sha256(msgspec.json.encode(said)).digest() if any(said) else b""
+    said = [(turn.speaker, turn.text, turn.calls) for turn in dialogue.turns]
+    return hashlib.sha256(msgspec.json.encode(said)).digest() if said else b""
 
 
-def identifiers_of(conversation: LoggedConversation) -> tuple[str, ...]:
+def identifiers_of(dialogue: Dialogue) -> tuple[str, ...]:
     """The identifiers in its successful calls, and the ids of users in their results."""
     seen: dict[str, None] = {}
-    for call in conversation.calls:
+    for _, call in dialogue.calls():
         if call.failed or call.result is None:
             continue
-        for name, value in (call.arguments or {}).items():
+        for name, value in call.given.items():
             if name in _ARGUMENTS and isinstance(value, str) and value.strip():
                 seen[value.strip()] = None
         seen.update(dict.fromkeys(_users_in(call.result)))
@@ -315,7 +328,7 @@ def _whole_word(word: str, text: str) -> bool:
     return False
 
 
-def _gold_text(gold: Sequence[GoldCall]) -> str:
+def _gold_text(gold: Sequence[GoldCall | Call]) -> str:
     return canonical([[call.name, call.arguments] for call in gold], "by-value")
 
 
@@ -328,17 +341,17 @@ _NO_ACTIONS = _gold_text(())
 
 
 def _filing(
-    conversation: LoggedConversation,
-    name: str,
+    dialogue: Dialogue,
     identifiers: tuple[str, ...],
     cards: Mapping[str, _TaskCard],
     instructions: Mapping[str, int],
 ) -> Filing:
-    card = cards.get(conversation.task)
-    # The expected actions that were stored with the verdict; None where there are none, or of no known shape.
-    calls = None if conversation.gold is None else gold_calls(conversation.gold)
-    stored = None if calls is None else _gold_text(calls)
-    instruction = _told((conversation.stored_task or {}).get("instruction"))
+    outcome = dialogue.ended
+    card = cards.get(outcome.task)
+    # The expected calls that were stored with the verdict; None where none were.
+    stored = _gold_text(outcome.expected) if outcome.graded and outcome.expected is not None else None
+    # τ² stores instructions with the tasks alone.
+    instruction = _told("\n".join(dialogue.instruction)) if outcome.benchmark == "tau" else ""
     instruction = instruction if instructions.get(instruction) == 1 else ""
     belonging: Belonging = "unknown"
     evidence: Evidence = "silent"
@@ -360,8 +373,8 @@ def _filing(
         stored = None if stored in card.golds else stored
         fits = _fitting(stored, identifiers, instruction, cards)
     return Filing(
-        conversation=name,
-        task=conversation.task,
+        conversation=dialogue.id,
+        task=outcome.task,
         belonging=belonging,
         evidence=evidence,
         identifiers=identifiers,
@@ -403,30 +416,27 @@ def _can_tell(task: str, identifiers: Iterable[str], cards: Mapping[str, _TaskCa
 
 
 def _others_hit(
-    conversations: Sequence[LoggedConversation],
-    identifiers: Sequence[tuple[str, ...]],
-    cards: Mapping[str, _TaskCard],
+    dialogues: Sequence[Dialogue], identifiers: Sequence[tuple[str, ...]], cards: Mapping[str, _TaskCard]
 ) -> float | None:
     pairs = hits = 0
-    for conversation, named in zip(conversations, identifiers, strict=True):
+    for dialogue, named in zip(dialogues, identifiers, strict=True):
         for name, card in cards.items() if named else ():
-            if name != conversation.task:
+            if name != dialogue.ended.task:
                 pairs += 1
                 hits += card.hit(named)
     return hits / pairs if pairs else None
 
 
-def _identical(conversations: Sequence[LoggedConversation], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _identical(dialogues: Sequence[Dialogue]) -> Iterator[tuple[str, ...]]:
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
-    for conversation, name in zip(conversations, names, strict=True):
-        if said := _digest(conversation):
-            same.setdefault(said, []).append(name)
+    for dialogue in dialogues:
+        if said := _digest(dialogue):
+            same.setdefault(said, []).append(dialogue.id)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
 
 
-def _beyond_plan(log: AgentLog) -> dict[str, int]:
-    if log.planned_trials is None:
-        return {}
-    trials = Counter(conversation.task for conversation in log.conversations)
-    return {task: number for task, number in trials.items() if number > log.planned_trials}
+def _beyond_plan(dialogues: Sequence[Dialogue]) -> dict[str, int]:
+    planned = max((dialogue.ended.planned[1] for dialogue in dialogues if dialogue.ended.planned), default=0)
+    trials = Counter(dialogue.ended.task for dialogue in dialogues)
+    return {task: number for task, number in trials.items() if number > planned} if planned else {}

@@ -9,9 +9,11 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from dialgauge.dialogue import Call
 from dialgauge.worlds.tools.task_files import ToolTask
+from dialgauge.worlds.tools.tool import Side
 from dialgauge.worlds.tools.tool_domain import ToolDomain
-from dialgauge.worlds.tools.world import CallOutcome, ToolCall, World
+from dialgauge.worlds.tools.world import CallOutcome, World
 
 #: How a recorded result relates to the replayed one. ``renamed``: equal once one key has its new name; ``prose``: the
 #: tool answers in sentences, which are not compared; ``skipped``: the call was not made again.
@@ -20,18 +22,10 @@ Drift: TypeAlias = Literal["equal", "renamed", "errors", "prose", "differs", "sk
 Skip: TypeAlias = Literal["after the end", "no recorded result"]
 
 
-class RecordedCall(ToolCall, frozen=True, omit_defaults=True):
-    """A call as a log has it: its result as text (None: none was recorded), and the place of its message."""
-
-    result: str | None = None
-    failed: bool = False
-    place: int = 0
-
-
 class ReplayedCall(Struct, frozen=True, kw_only=True):
     """A recorded call beside what came of it in the replay (None where it was not made again)."""
 
-    recorded: RecordedCall
+    recorded: Call
     outcome: CallOutcome | None = None
     skipped: Skip | None = None
     drift: Drift = "skipped"
@@ -75,24 +69,24 @@ class Replay(Struct, frozen=True):
         return all(call.drift != "differs" for call in self.writes())
 
 
-def replay(domain: ToolDomain, task: ToolTask | None, calls: Iterable[RecordedCall]) -> Replay:
-    """Make recorded calls on a fresh world, in order, whatever comes of each."""
+def replay(domain: ToolDomain, task: ToolTask | None, calls: Iterable[tuple[Side, Call]]) -> Replay:
+    """Make recorded calls on a fresh world, in order, whatever comes of each; a call has the side that made it."""
     world = domain.world(task)
     made = []
-    for call in calls:
+    for side, call in calls:
         ends = call.name in domain.tools and domain.tools[call.name].ends
         if world.ended:
             made.append(ReplayedCall(recorded=call, skipped="after the end"))
         elif call.result is None and not ends:
             made.append(ReplayedCall(recorded=call, skipped="no recorded result"))
         else:
-            outcome = world.call(call.name, call.arguments, call.side)
+            outcome = world.call(call.name, call.arguments, side)
             drift, renamed = _drift(call, outcome, call.name in domain.prose)
             made.append(ReplayedCall(recorded=call, outcome=outcome, drift=drift, renamed=renamed))
     return Replay(world, tuple(made))
 
 
-def _drift(call: RecordedCall, outcome: CallOutcome, prose: bool) -> tuple[Drift, tuple[str, str] | None]:
+def _drift(call: Call, outcome: CallOutcome, prose: bool) -> tuple[Drift, tuple[str, str] | None]:
     if call.result is None:
         return "prose", None
     if call.failed or not outcome.ok:

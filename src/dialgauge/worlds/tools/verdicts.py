@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from dialgauge.dialogue import Call
 from dialgauge.worlds.tools.tables import canonical, same_but_for_order, same_changes
 from dialgauge.worlds.tools.task_files import (
     ACTION,
@@ -46,7 +47,7 @@ class Conduct(Struct, frozen=True, kw_only=True):
 
     world: World | None
     said: Sequence[AgentText] = ()
-    calls: Sequence[ToolCall] = ()
+    calls: Sequence[ToolCall | Call] = ()
     #: None: nobody tells how it ended.
     finished: bool | None = True
 
@@ -145,7 +146,7 @@ def _occurs(output: str, texts: Sequence[AgentText], *, beside_calls: bool) -> b
     return any(wanted in each.text.lower().replace(",", "") for each in texts if beside_calls or not each.with_call)
 
 
-def _is_action(expected: GoldCall, call: ToolCall) -> bool:
+def _is_action(expected: GoldCall, call: ToolCall | Call) -> bool:
     if call.name != expected.name or not isinstance(call.arguments, dict):
         return False
     compared = call.arguments.keys() if expected.compare is None else expected.compare

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dialgauge.comparison import compare_runs
+from dialgauge.dialogue import SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import packed, read
 from dialgauge.tasks import score_results
@@ -47,8 +48,8 @@ def test_archive_and_json_of_one_evaluation_are_the_same_conversations() -> None
     for dialogue in archive:
         assert dialogue.turns == by_id[dialogue.id].turns
     calls = [call for dialogue in archive for turn in dialogue.turns for call in turn.calls or ()]
-    assert {call.outcome for call in calls} == {"done", "error"}
-    assert {call.result["content"] for call in calls if call.outcome == "error"} == {"no such guest"}
+    assert {call.outcome for call in calls} == {"done", "failed"}
+    assert {call.result for call in calls if call.failed} == {"no such guest"}
 
 
 def test_a_sample_that_failed_is_not_counted_and_makes_the_log_incomplete() -> None:
@@ -101,8 +102,8 @@ def test_spans_become_conversations_whether_their_inputs_grow_or_not() -> None:
     assert [turn.text for turn in parts.turns] == ["Is Bob here?", "Yes, in room 7.", "Thank you.", "You are welcome."]
     for dialogue, name in ((whole, "Ann"), (parts, "Bob")):
         [call] = dialogue.turns[1].calls or ()
-        assert (call.name, call.arguments, call.result) == ("lookup", {"name": name}, {"content": "room 7"})
-        assert dialogue.outcome is not None and dialogue.outcome.details["tokens"] == "45"
+        assert (call.name, call.arguments, call.result) == ("lookup", {"name": name}, "room 7")
+        assert dialogue.outcome is not None and dialogue.outcome.usage["agent"].tokens == 45
     assert [turn.text for turn in wordless.turns] == [""]
     [what] = corpus.notes.counts
     assert what.startswith("conversation without content")
@@ -112,7 +113,7 @@ def test_spans_of_tools_and_evaluations_are_of_the_conversation_around_them() ->
     """The conventions put no conversation id on them; two conversations here share one trace."""
     log = read(OTEL / "partly_named.jsonl")
     assert [dialogue.id for dialogue in log] == ["conv-1", "conv-2", "conv-3"]
-    assert [dialogue.outcome.details["score[helpful]"] for dialogue in log if dialogue.outcome] == ["0.9", "0.2", "0.6"]
+    assert [dialogue.ended.scores["helpful"] for dialogue in log] == [0.9, 0.2, 0.6]
     calls = [call for dialogue in log for turn in dialogue.turns for call in turn.calls or ()]
     assert [call.name for call in calls] == ["lookup"] * 3
     assert log.notes.counts["spans without gen_ai.conversation.id in a trace of several conversations left out"] == 1
@@ -178,7 +179,7 @@ def test_evaluations_in_a_trace_of_their_own_are_of_the_conversation_that_they_l
     ]
     corpus = read(_spans(tmp_path, *talks, *judges))
     assert [dialogue.id for dialogue in corpus] == (["conv-a", "conv-b"] if named else ["a", "b"])
-    assert [dialogue.details["score[correct]"] for dialogue in corpus] == ["1", "0"]
+    assert [dialogue.ended.scores["correct"] for dialogue in corpus] == [1.0, 0.0]
     assert [[turn.text for turn in dialogue.turns] for dialogue in corpus] == [["a"], ["b"]]
     assert corpus.notes.counts == {"spans of an evaluator, in a trace that judges other conversations, left out": 1}
 
@@ -187,7 +188,7 @@ def test_evaluations_name_the_conversation_or_the_answer_that_they_judge(tmp_pat
     talks = [_chat("t", "1", "hi", conversation__id="a"), _chat("u", "1", "hello", response__id="r1")]
     events = [_evaluation(1, conversation__id="a"), _evaluation(0, response__id="r1")]
     corpus = read(_spans(tmp_path, *talks, {"traceId": "j", "spanId": "1", "events": events}))
-    assert {dialogue.id: dialogue.details["score[correct]"] for dialogue in corpus} == {"a": "1", "u": "0"}
+    assert {dialogue.id: dialogue.ended.scores["correct"] for dialogue in corpus} == {"a": 1.0, "u": 0.0}
 
 
 def test_evaluations_that_cannot_be_placed_are_told_of_where_nothing_is_judged(tmp_path: Path) -> None:
@@ -196,11 +197,8 @@ def test_evaluations_that_cannot_be_placed_are_told_of_where_nothing_is_judged(t
     alone = {"traceId": "j", "spanId": "e", "events": [_evaluation(0)]}
     [run] = score_results(_spans(tmp_path, *talks, lost, alone)).runs
     assert run.coverage.units["conversations"].expected == 2
-    [told] = [note for note in run.notes if "judged" in note]
-    assert told.startswith("no conversation is judged: 2 evaluations of spans whose conversation is not known: give")
-    assert not any("under a name that is known" in note for note in run.notes)
-    [run] = score_results(_spans(tmp_path, {**talks[0], "events": [_evaluation(1)]}, talks[1], lost)).runs
-    assert any(note.startswith("left out: 1 evaluation of spans whose conversation") for note in run.notes)
+    [told] = [note for note in run.notes if note.startswith("evaluations left out")]
+    assert told.endswith("(2 times)")
 
 
 def test_spans_whose_parents_go_in_circles_are_of_their_trace(tmp_path: Path) -> None:
@@ -246,11 +244,10 @@ def test_sessions_of_langfuse_are_conversations(tmp_path: Path) -> None:
     [dialogue] = read(tmp_path / "traces.jsonl")
     assert [turn.text for turn in dialogue.turns] == ["hi", "hello", "thanks", "welcome"]
     assert dialogue.outcome is not None
-    details = dialogue.outcome.details
-    assert {key: details[key] for key in details if key.startswith("score[")} == {
-        "score[resolved]": "true", "score[tone]": "polite", "score[rating]": "4.5",
-    }  # fmt: skip
-    assert (details["tokens"], details["cost"], details["agent"]) == ("30", "0.02", "m")
+    outcome = dialogue.outcome
+    assert outcome.scores == {"resolved": 1.0, "tone": "polite", "rating": 4.5}
+    assert (outcome.success, outcome.facts["agent"]) == (None, "m")
+    assert outcome.usage["agent"] == SideUsage(tokens=30, cost=0.02, calls=2)
 
 
 def test_a_folder_of_tau2_is_the_file_that_it_was_split_from(tmp_path: Path) -> None:
