@@ -7,8 +7,10 @@ import subprocess
 import sys
 import tarfile
 import time
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -308,3 +310,18 @@ def test_a_file_in_the_current_folder_is_called_by_that_folder(tmp_path: Path, m
 def test_one_source_twice_is_an_error(again: str) -> None:
     with pytest.raises(DialgaugeError, match=r"mintl\.json: it is given twice; give each file once"):
         system_names(["a/mintl.json", "b/mintl.json", again])
+
+
+def test_a_zip_archive_of_many_files_lists_its_members_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of 4,000 members that is read for each of them takes minutes."""
+    path = zipped(tmp_path / "a.zip", {f"{number}.jsonl": LINE for number in range(50)})
+    opened = []
+    real = zipfile.ZipFile
+
+    def counted(*given: Any, **more: Any) -> zipfile.ZipFile:
+        opened.append(given)
+        return real(*given, **more)
+
+    monkeypatch.setattr(zipfile, "ZipFile", counted)
+    assert [part.read() for part in resolve(path)] == [LINE] * 50
+    assert len(opened) <= 2

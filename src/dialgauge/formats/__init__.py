@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from dialgauge.formats.logs.chat import first_cells as first_cells
     from dialgauge.formats.mapping import (
         Field as Field,
-        Join as Join,
         MappedFormat as MappedFormat,
         Mapping as Mapping,
         Reading as Reading,

@@ -1,4 +1,4 @@
-"""A mapping: where a file keeps its dialogues, turns, states, messages and verdicts, written down by a person.
+"""A mapping: where a file keeps its dialogues, turns and states, written down by a person.
 
 It is a format. ``--format mine.yaml`` and ``format=Mapping(...)`` read with it, and so does ``FILE.map.yaml`` beside a
 file. A mapping is strict: what does not fit it is an error that names row, path and line, and nothing is guessed.
@@ -48,9 +48,8 @@ RecordReader: TypeAlias = Callable[[Any], Dialogue | None]
 
 #: Characters that a pattern sees of a text.
 _MATCHED = 300
-_GROUPS = ("dialogue", "turn", "task", "trial")
 _SIDES = ("predicted", "gold")
-_FIELDS = ("dialogue", "turn", *_SIDES, "task", "trial", "success", "model", "instruction", "cost", "tokens")
+_FIELDS = ("dialogue", "turn", *_SIDES)
 
 
 class Field(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,7 +57,7 @@ class Field(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     #: ``a.b[0]``, ``^name`` in the object around the row, ``{bound}``, ``$file``, or nothing for the row itself.
     at: str = ""
-    #: A pattern for the first 300 characters, whose groups named dialogue, turn, task, trial or state give these.
+    #: A pattern for the first 300 characters, whose groups named dialogue, turn or state give these.
     match: str = ""
     #: A pattern for names of columns, one for each slot; its group is domain-slot, or two are named domain and slot.
     columns: str = ""
@@ -69,23 +68,11 @@ class Field(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     step: int = 1
     #: Each turn holds what changed; an absent value empties its slot.
     changes: bool = False
-    true_values: tuple[Scalar, ...] = ("true", "1")
-    false_values: tuple[Scalar, ...] = ("false", "0")
-    #: A number from which on it is a success.
-    at_least: float | None = None
 
     @property
     def chain(self) -> tuple[str, ...]:
         """Openers and decoder."""
         return _texts(self.written)
-
-
-class Join(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A second file in the mapping's folder: ``by`` has its column for one of ours, ``take`` its columns for fields."""
-
-    file: str
-    by: dict[str, str]
-    take: dict[str, str]
 
 
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
@@ -96,7 +83,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     'rows [], dialogue=dial, turn=t, predicted=out as flat'
     """
 
-    reads: Literal["states", "conversations", "results"]
+    reads: Literal["states"]
     rows: str = "[]"
     #: Only rows in which these fields have this value, or one of these.
     where: dict[str, Scalar | list[Scalar]] = {}
@@ -111,18 +98,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     absent: tuple[Scalar, ...] = ("", "none", "not mentioned")
     #: Turns without a row: not predicted, an empty state, or the state before.
     missing: Literal["", "empty", "carry"] = ""
-    messages: str | tuple[str, ...] = ()
-    #: Fields that say to which conversation a row belongs, where each row is a message.
-    group: tuple[str, ...] = ()
-    task: str | Field | None = None
-    trial: str | Field | None = None
-    success: str | Field | None = None
-    scores: dict[str, str] = {}
-    model: str | Field | None = None
-    instruction: str | Field | None = None
-    cost: str | Field | None = None
-    tokens: str | Field | None = None
-    join: Join | None = None
     #: For tables: the names of columns without a heading, and lines above the table.
     header: tuple[str, ...] = ()
     skip: int = 0
@@ -146,7 +121,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     def line(self, *, gold: bool = False) -> str:
         """The mapping in one line; ``gold``: plain states were given as gold."""
         facts = [f"rows {self.rows}"]
-        for name in ("dialogue", "turn", *_SIDES, "task", "trial", "success"):
+        for name in _FIELDS:
             each = self.field(name)
             if each is None or (name in ("dialogue", "turn") and getattr(self, name) is None):
                 continue
@@ -158,7 +133,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             numbers = [f"from {each.first}"] if each.first else []
             numbers += [f"by {each.step}"] if each.step != 1 else []
             facts.append(" ".join([*words, *([f"({', '.join(numbers)})"] if numbers else [])]))
-        facts += [f"messages={' '.join(_texts(self.messages))}"] if self.messages else []
         facts += [f"slot={' '.join(self.slot)}"] if self.slot else []
         return ", ".join(facts)
 
@@ -231,7 +205,7 @@ class MappedFormat(DialogueFormat):
 
     def __init__(self, mapping: Mapping, source: str = "", document: YamlDocument | None = None) -> None:
         self.mapping, self.source, self._document = mapping, source, document
-        self.kind = "predictions" if mapping.reads == "states" and mapping.predicted else "dialogues"  # type: ignore[misc]
+        self.kind = "predictions" if mapping.predicted is not None else "dialogues"  # type: ignore[misc]
         self._check()
 
     @cached_property
@@ -266,13 +240,12 @@ class MappedFormat(DialogueFormat):
         """Refuse a mapping that cannot read anything."""
         mapping = self.mapping
         try:
-            for name in ("rows",):
-                steps(getattr(mapping, name))
+            steps(mapping.rows)
         except Misfit as error:
             self._refuse(f"rows: {error}", "rows")
-        if mapping.reads == "states" and mapping.predicted is None and mapping.gold is None:
+        if mapping.predicted is None and mapping.gold is None:
             self._refuse("it reads states, and says neither where predicted nor where gold ones stand", "reads")
-        if mapping.reads == "states" and mapping.field("dialogue") is None:
+        if mapping.field("dialogue") is None:
             self._refuse("it does not say where the id of the dialogue stands (dialogue)", "rows")
         if len(mapping.slot) > 2:
             self._refuse("slot is [domain, slot] or [slot]; the value stands under predicted or gold", "slot")
@@ -283,8 +256,6 @@ class MappedFormat(DialogueFormat):
                 if name not in known:
                     what = "decoder" if known is DECODERS else "opener"
                     self._refuse(f"{side}: there is no {what} '{name}'.{nearest(name, known)}", side)
-        if (join := mapping.join) is not None and (Path(join.file).name != join.file or not self.source):
-            self._refuse("join.file is the bare name of a file in the mapping's folder", "join")
 
     def _refuse(self, message: str, *path: str) -> NoReturn:
         line = self._document.line(*path) if self._document else None
@@ -643,7 +614,7 @@ def unread_fields(mapping: Mapping, sample: Sequence[Row]) -> tuple[str, ...]:
     """The fields of rows that the mapping does not read."""
     fields = [each for name in _FIELDS if (each := mapping.field(name)) is not None]
     paths = [each.at for each in fields if not each.columns]
-    paths += [*mapping.slot, *mapping.where, *_texts(mapping.messages), *mapping.scores.values()]
+    paths += [*mapping.slot, *mapping.where]
     if not all(paths):  # the row itself is read
         return ()
     patterns = [each.columns for each in fields if each.columns]

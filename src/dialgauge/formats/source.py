@@ -334,33 +334,38 @@ def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit
     import zipfile
 
     with zipfile.ZipFile(raw) as archive:
-        items = [(index, item) for index, item in enumerate(archive.infolist()) if not _is_folder(item)]
-        members = {index: (_safe(name, item.filename), item.compress_size) for index, item in items}
-    if any(member == INSPECT_MEMBER for member, _ in members.values()):
+        members = [(_safe(name, item.filename), item) for item in archive.infolist() if not _is_folder(item)]
+    if any(member == INSPECT_MEMBER for member, _ in members):
         return [Part(name, opener, limit)]
+    shared = _Zip(opener)
     return [
-        Part(
-            f"{name}!{member}",
-            partial(_open_zipped, opener, index, f"{name}!{member}", sensible_limit(limit, size)),
-            limit,
-        )
-        for index, (member, size) in members.items()
+        Part(f"{name}!{member}", partial(shared.member, item, f"{name}!{member}", limit), limit)
+        for member, item in members
         if not _ignored(member)
     ]
+
+
+class _Zip:
+    """A zip archive whose list of members is read once for all of them."""
+
+    def __init__(self, opener: Callable[[], IO[bytes]]) -> None:
+        self._opener = opener
+        self._archive: zipfile.ZipFile | None = None
+
+    def member(self, item: zipfile.ZipInfo, name: str, limit: int) -> IO[bytes]:
+        """A member, unpacked; of two with one name the one that is asked for."""
+        import zipfile
+
+        if self._archive is None:
+            self._archive = zipfile.ZipFile(self._opener())
+        with self._archive.open(item) as held:
+            limited = Limited(held, name, sensible_limit(limit, item.compress_size))
+            return io.BytesIO(read_all(io.BufferedReader(limited, CHUNK)))
 
 
 def _is_folder(item: zipfile.ZipInfo) -> bool:
     """Whether a member of a zip archive is a folder; ``ZipInfo.is_dir`` stumbles over one without a name."""
     return item.filename.endswith("/")
-
-
-def _open_zipped(opener: Callable[[], IO[bytes]], index: int, name: str, limit: int) -> IO[bytes]:
-    """The member at a place of the archive (two may have one name), unpacked."""
-    import zipfile
-
-    with opener() as raw, zipfile.ZipFile(raw) as archive, archive.open(archive.infolist()[index]) as held:
-        content = read_all(io.BufferedReader(Limited(held, name, limit), CHUNK))
-    return io.BytesIO(content)
 
 
 def _ignored(member: str) -> bool:

@@ -125,7 +125,6 @@ ROWS = [{"id": "d", "t": 0, "out": {"txt": "hotel-area=north"}}, {"id": "d", "t"
         (GOOD.replace("at: out.txt", "at: {CHOOSE: [out, txt]}"), 4, "choose what predicted.at is: out or txt"),
         (GOOD.replace("dialogue: id", "dialogue: {at: id, match: '('}"), 2, "cannot be used"),
         (GOOD + "rows: results[]\n", 5, "rows: 'results[]' needs an object, and there is"),
-        (GOOD + "join: {file: ../x.csv, by: {id: id}, take: {}}\n", 5, "bare name"),
         ("reads: states\ndialogue: id\n", 1, "neither where predicted nor where gold"),
     ],
 )
