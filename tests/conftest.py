@@ -82,12 +82,6 @@ def real_files_are_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To draw takes a second a report; tests/explorer makes the charts of every kind, and draws some."""
-    monkeypatch.setattr("dialgauge.explorer.report_file._pictures", lambda *_: [])
-
-
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
     """Files, runs of every kind and sound calls of every command: one folder for the session, which no test changes."""

@@ -1,4 +1,4 @@
-"""One record per kind of run: where its family keeps its measures, its view of a comparison and its pages.
+"""One record per kind of run: where its family keeps its measures, its view of a comparison and how its runs are shown.
 
 A record is data, so that naming a kind imports nothing but the record; a part is loaded when it is first needed. Our
 own records are listed in ``BUILT_IN``, those of other packages are entry points of the group ``dialgauge.kinds``. No
@@ -61,8 +61,6 @@ class Kind:
     cards: str = ""
     #: The ``comparison.ComparisonView`` of its runs.
     comparison: str = ""
-    #: The ``presentation.RunPages``: pages, tables, charts, sentences, worst dialogues, what to read first.
-    pages: str = ""
     #: The ``report.View``: how such runs are shown.
     view: str = ""
     #: The class of several such runs, a ``rendering.RunSet``.
@@ -89,7 +87,7 @@ class Kind:
 
     def part(
         self,
-        part: Literal["cards", "comparison", "pages", "view", "results", "from_dialogues"],
+        part: Literal["cards", "comparison", "view", "results", "from_dialogues"],
         contract: plugins.Kind[T],
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""
@@ -105,6 +103,6 @@ def kind_named(name: str) -> Kind:
 
 
 def run_kinds() -> list[str]:
-    """The kinds that runs are of, ours first. A record of ours without pages only lends its measures to other runs."""
-    ours = [name for name in BUILT_IN if kind_named(name).pages]
+    """The kinds that runs are of, ours first. A record of ours without a view only lends its measures to other runs."""
+    ours = [name for name in BUILT_IN if kind_named(name).view]
     return [*ours, *(name for name in plugins.names(plugins.KINDS, BUILT_IN) if name not in BUILT_IN)]

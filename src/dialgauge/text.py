@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 #: The code of notes that have none, and of those that name options of the command line, which pages leave out.
@@ -70,9 +70,31 @@ def some_of(names: Iterable[str], most: int = 3) -> str:
     return f"{', '.join(listed[:most])}{more}"
 
 
+def listed(items: Sequence[str], most: int = 0) -> str:
+    """Items as a list in a sentence; those beyond ``most`` are counted.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if 0 < most < len(items):
+        return some_of(items, most)
+    return f"{', '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else "".join(items)
+
+
 def upper_first(text: str) -> str:
     """The text with a capital letter at its beginning."""
     return text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """The text on one line, ended by a full stop."""
+    shown = plain(text).strip()
+    return shown if shown.endswith((".", "!", "?")) else f"{shown}."
+
+
+def capitalised(text: str) -> str:
+    """A note, which is a sentence without its full stop, as a sentence."""
+    return sentence(upper_first(text))
 
 
 def split_at_commas(text: str) -> list[str]:

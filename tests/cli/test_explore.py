@@ -127,7 +127,7 @@ def test_score_and_compare_open_what_they_computed(
         assert "/runs/" in address and "JGA" in text and "one" in text
 
     def look_at_both(address: str) -> None:
-        assert "/compare?" in address and "Where they diverge" in httpx.get(address, timeout=PATIENCE).text
+        assert "/compare?" in address and "Where one and two part" in httpx.get(address, timeout=PATIENCE).text
 
     def look_for_stored(address: str) -> None:
         assert all(name in address for name in ids[1:])
@@ -141,7 +141,7 @@ def test_score_and_compare_open_what_they_computed(
 
 
 def test_a_report_is_written_as_html_and_markdown(
-    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str], without_pictures: None
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [run.id for run in stored[1]]
     target, summary = tmp_path / "r.html", tmp_path / "r.md"
@@ -149,8 +149,8 @@ def test_a_report_is_written_as_html_and_markdown(
     outcome = dialgauge(capsys, "report", *names, names[0], *where, "-n", 3, "--title", "Two <trackers>")
     assert outcome.code == 0 and target.as_uri() in outcome.out
     text = target.read_text("utf-8")
-    assert "Two &lt;trackers&gt;" in text and text.count('<details class="dialogue"') == 3
-    assert "alpha" in summary.read_text("utf-8") and "| system |" in summary.read_text("utf-8")
+    assert "Two &lt;trackers&gt;" in text and text.count('<section class="dialogue"') == 3
+    assert "alpha" in summary.read_text("utf-8") and "| measure |" in summary.read_text("utf-8")
     screen = dialgauge(capsys, "report", names[0], "--store", stored[0].folder, "-o", target, "--markdown", "-")
     assert screen.code == 0 and "file://" not in screen.out and "file://" in screen.err
 
@@ -163,7 +163,7 @@ def test_a_report_is_written_as_html_and_markdown(
     ],
 )
 def test_what_cannot_be_reported_is_a_sentence(
-    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str], without_pictures: None,
+    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...], told: str,
 ) -> None:  # fmt: skip
     named = [argument.replace("{run}", stored[1][0].id) for argument in arguments]

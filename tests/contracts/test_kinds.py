@@ -1,9 +1,8 @@
-"""A kind of run from another package: one module brings its measure, view, pages, template and sentences."""
+"""A kind of run from another package: one module brings its measures, what is paired, and how its runs are shown."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,11 +16,8 @@ import pytest
 import dialgauge as dialgauge_package
 from dialgauge import Dialogue, Store, Turn, compare
 from dialgauge.comparison import comparison_tables, view_of
-from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Explorer, markdown_summary, report_html, run_sentences
-from dialgauge.kinds import BUILT_IN, Kind, kind_named
+from dialgauge.kinds import BUILT_IN, Kind
 from dialgauge.measures import Score, Scores, families, parse_measure
-from dialgauge.presentation import RunPages, pages_of
 from dialgauge.runs import Run, new_run
 from support.commands import dialgauge
 from support.packages import install, on_the_path
@@ -32,8 +28,8 @@ JUGGLING = '''
     from dialgauge.comparison import ComparisonView
     from dialgauge.kinds import Kind
     from dialgauge.measures import Card
-    from dialgauge.presentation import READ_FIRST, Badge, DialogueView, Facet, RunPages, TurnView
     from dialgauge.rendering import Table
+    from dialgauge.report import Finding, View, count_table
 
     CARDS = (
         Card(
@@ -57,39 +53,27 @@ JUGGLING = '''
             return {"drops": lambda: [Table("Balls on the floor", ["juggler", "balls"], rows)]}
 
 
-    class JugglingPages(RunPages):
-        template = "acme_juggling:TEMPLATE"
-        facets = (
-            Facet("ball", "colour of a ball", "throws", ("ball",)),
-            Facet(READ_FIRST, "read first", "throws", ("ball",)),
-        )
-        read_first = ("red",)
-
-        def dialogue(self, library, run, dialogue):
-            balls = {row["turn"]: row["ball"] for row in library.rows(run, "throws", dialogue.id)}
-            turns = [
-                TurnView(place, turn.speaker, turn.text, [Badge("thrown", "good")], balls.get(place))
-                for place, turn in enumerate(dialogue.turns)
-            ]
-            return DialogueView(self.template, turns, overview="a juggler's evening")
-
-        def tables(self, library, run):
-            return [Table("Throws", ["ball"], [(ball,) for ball in library.table(run, "throws")["ball"].unique()])]
-
-        def sentences(self, run, words):
-            yield f"{run.name} keeps the balls up: {words.said('Caught')}"
-
-        def went_wrong(self, tables, dialogue):
-            rows = tables.rows("throws", dialogue, text=("ball",), number=("dropped",))
-            return f"dropped {rows['dropped'].sum():.0f}"
+    def verdict(run):
+        return f"{run.name} keeps the balls up."
 
 
-    TEMPLATE = """{% macro overview(view) %}<p>{{ view.overview | shown }}</p>{% endmacro %}
-    {% macro legend() %}<p>legend of balls</p>{% endmacro %}
-    {% macro turn_cell(turn, other=none) %}<b>ball: {{ turn.cell }}</b>{% endmacro %}"""
-    VIEW, PAGES = JugglingView(), JugglingPages()
+    def balls(run):
+        return count_table("Balls", run.table("throws").select("dialogue", "turn", "ball"), "ball")
+
+
+    def findings(run):
+        rows = run.table("throws").select("dialogue", "turn", "dropped").iter_rows()
+        return {dialogue: Finding(f"dropped {dropped}", turn) for dialogue, turn, dropped in rows}
+
+
+    def filters(run):
+        yield run.table("throws").select("dialogue", "turn", "ball")
+
+
+    VIEW = JugglingView()
+    SHOWN = View(verdict=verdict, tables={"balls": balls}, columns=("Caught",), findings=findings, filters=filters)
     KIND = Kind(
-        "juggling", cards="acme_juggling:CARDS", comparison="acme_juggling:VIEW", pages="acme_juggling:PAGES",
+        "juggling", cards="acme_juggling:CARDS", comparison="acme_juggling:VIEW", view="acme_juggling:SHOWN",
         headline=("Caught",),
     )
 '''
@@ -140,38 +124,6 @@ def stored(folder: Path) -> tuple[Store, list[Run]]:
     return store, [store.add(juggled("ada", 0.7)), store.add(juggled("bob", 0.4))]
 
 
-def test_its_pages_its_filter_its_sentence_and_its_table_are_shown(stored: tuple[Store, list[Run]]) -> None:
-    store, (ada, _) = stored
-    explorer = Explorer(store)
-    page = explorer.run(ada.id, {})
-    assert "ada keeps the balls up: Caught (balls caught)." in page
-    assert "Throws" in page
-    listed = explorer.dialogues(ada.id, {"ball": "red"})
-    assert "colour of a ball" in listed
-    assert "id=d00&amp;" in listed
-    assert "id=d01&amp;" not in listed
-    dialogue = explorer.dialogue(ada.id, {"id": "d01"})
-    assert "a juggler&#39;s evening" in dialogue
-    assert "legend of balls" in dialogue
-    # What a run holds is escaped in the template of another package, too.
-    assert "<b>ball: &lt;i&gt;blue&lt;/i&gt;</b>" in dialogue
-
-
-def test_the_report_has_its_pages_and_the_verdict(stored: tuple[Store, list[Run]]) -> None:
-    _, runs = stored
-    text = report_html(runs, dialogues=2)
-    for part in (
-        "ada keeps the balls up",
-        "legend of balls",
-        "Balls on the floor",
-        "ada is ahead of bob by 30.0 points",
-    ):
-        assert part in text, part
-    assert "Conversations to read first" in report_html(runs[:1], dialogues=2)
-    summary = markdown_summary(runs[1:])
-    assert re.search(r"bob, d\d\d: Caught \d+\.\d%; dropped \d", summary)
-
-
 def test_it_is_compared_by_its_view_with_its_headline_first(stored: tuple[Store, list[Run]]) -> None:
     compared = compare(stored[1], resamples=500)
     assert compared.measures[0] == "Height"
@@ -209,52 +161,22 @@ def test_the_commands_show_it(
     told = run("compare", *ids, "--store", store.folder, "--resamples", 500, "--json", folder / "c.json")
     assert "ada is ahead of bob by 30.0 points in Caught" in told
     assert "Balls on the floor" in told
-    assert "ada keeps the balls up: Caught" in run("runs", "show", ids[0], "--store", store.folder)
+    assert "ada keeps the balls up." in run("runs", "show", ids[0], "--store", store.folder)
+    assert "dropped 3" in run("show", ids[0], "--worst", 1, "--store", store.folder)
+    shown = run("show", ids[0], "--only", "balls", "--store", store.folder)
+    assert "<i>blue</i>" in shown and "20" in shown
     document = json.loads((folder / "c.json").read_text())
     first, second = document["verdict"]["measures"]
     assert (first["measure"], first["leader"], first["clear"]) == ("Caught", "ada", True)
     assert (second["measure"], second["leader"], second["clear"]) == ("Height", "bob", True)
     assert document["verdict"]["sentence"] in told.replace("\n", " ")
     run("report", *ids, "--store", store.folder, "--out", folder / "r.html")
-    assert "legend of balls" in (folder / "r.html").read_text()
+    assert "&lt;i&gt;blue&lt;/i&gt;" in (folder / "r.html").read_text()
 
 
 def test_its_measures_are_found_in_its_family(folder: Path) -> None:
     assert parse_measure("Caught", "juggling").card.title == "balls caught"
     assert "juggling" not in families()
-
-
-def test_a_kind_that_nobody_knows_shows_what_was_said_and_its_scores() -> None:
-    assert kind_named("chess") == Kind("chess")
-    assert type(pages_of("chess")) is RunPages
-    assert run_sentences(juggled("eve", 0.5))[0].startswith("eve has ")
-
-
-@pytest.mark.parametrize(
-    ("record", "why"),
-    [
-        ("'a text'", "a Kind is expected, but it is of the type str"),
-        ("Kind('odd', pages='acme_odd:VIEW')", "a RunPages is expected, but it is of the type int"),
-        ("Kind('odd', pages='acme_odd:ABSENT')", "cannot be loaded: AttributeError"),
-        ("Kind('odd', pages='acme_absent:PAGES')", "cannot be loaded: ModuleNotFoundError"),
-    ],
-)
-def test_a_faulty_record_is_an_error_that_names_its_package(tmp_path: Path, record: str, why: str) -> None:
-    code = f"from dialgauge.kinds import Kind\nVIEW = 1\nKIND = {record}\n"
-    install(tmp_path, "acme_odd", code, "[dialgauge.kinds]\nodd = acme_odd:KIND\n")
-    with on_the_path(tmp_path), pytest.raises(DialgaugeError, match="of the package acme_odd") as caught:
-        pages_of("odd")
-    assert why in str(caught.value)
-
-
-@pytest.mark.parametrize("name", BUILT_IN)
-def test_every_record_of_ours_keeps_its_contract(name: str) -> None:
-    kind = kind_named(name)
-    assert kind.name == name
-    assert isinstance(pages_of(name), RunPages)
-    assert view_of(name).unit
-    cards = kind.part("cards", tuple) or ()
-    assert {card.family for card in cards} <= {name, "trials"}
 
 
 def test_every_record_in_a_room_is_listed() -> None:

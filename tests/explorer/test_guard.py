@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dialgauge.explorer import Guard, local_hosts
-from dialgauge.explorer.guard import POLICY
+from dialgauge.report import content_policy
 from support.event_loop import completed
 
 LARGEST_BODY = 64 * 1024
@@ -67,7 +67,7 @@ def ask(
 
 def refused(response: httpx.Response, status: int) -> bool:
     """One plain sentence with that status, and the headers that every answer has."""
-    assert response.headers["content-security-policy"] == POLICY
+    assert response.headers["content-security-policy"] == content_policy()
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
     assert response.text.endswith(".\n")
     assert response.text.count("\n") == 1
@@ -196,14 +196,14 @@ def test_every_answer_has_the_headers_that_confine_a_browser() -> None:
         ask("POST", "/page-without-post", {"Origin": OWN}),
     ]  # fmt: skip
     for answer in answers:
-        assert answer.headers.get_list("content-security-policy") == [POLICY]
+        assert answer.headers.get_list("content-security-policy") == [content_policy()]
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "same-origin"
         assert answer.headers["cross-origin-opener-policy"] == "same-origin"
         assert answer.headers["cross-origin-resource-policy"] == "same-origin"
         is_asset = answer.headers.get("content-type", "").startswith("text/css")
         assert answer.headers.get_list("cache-control") == ["max-age=60" if is_asset else "no-store"]
-    assert "unsafe" not in POLICY
+    assert "unsafe" not in content_policy()
 
 
 def test_large_bodies_are_refused_whether_they_say_so_or_not() -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from dialgauge import Store
-from dialgauge.explorer import DialogueList, Library, report_html, worst_of
 from dialgauge.measures import Score, Scores, parse_measure
 from dialgauge.runs import Run, new_run, worst_first
-from dialgauge.tasks import score_results
 from dialgauge.tracking import TrackingRuns, worst_ranking
 from support.explorer_store import tracking_store
 
@@ -52,22 +46,6 @@ def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Ru
     assert worst_first(run, "nonsense") is None
 
 
-def test_every_screen_has_the_same_worst_dialogues(stored: tuple[Store, Run], tmp_path: Path) -> None:
-    store, run = stored
-    ranking = worst_first(run)
-    assert ranking is not None
-    expected = ranking.dialogues[:3]
-    listed = DialogueList(Library(store), run)
-    assert [listed.ids[int(place)] for place in listed.order(listed.asked_for({}))[:3]] == expected
-    assert [worst.dialogue for worst in worst_of(run, 3)] == expected
-    printed = [str(text) for text in TrackingRuns([run]).worst(3)]
-    assert [re.findall(r"Dialogue ID : (\S+)", text) for text in printed] == [[name] for name in expected]
-    page = report_html([run], dialogues=3)
-    assert re.findall(r'<details class="dialogue"[^>]*><summary><strong>([^<]*)', page) == expected
-    assert f"worst by {ranking.basis}" in page
-    assert f"worst dialogue no. 2, ranked by {ranking.basis}" in printed[1]
-
-
 def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranking(stored: tuple[Store, Run]) -> None:
     _, run = stored
     (system,) = TrackingRuns([run]).systems
@@ -78,24 +56,6 @@ def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranki
     assert pairs == sorted(pairs)
     assert len(pairs) == len(usual.dialogues)
     assert ranking.basis == f"FGA@2, then by {usual.basis}"
-
-
-def test_of_results_the_failed_come_first_and_of_these_what_passes_sometimes(tmp_path: Path) -> None:
-    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
-    given = [("never", 0, 3), ("never", 0, 4), ("flips", 1, 9), ("flips", 0, 1), ("always", 1, 2), ("always", 1, 8)]
-    records = [{"task_id": task, "success": bool(passed), "messages": talk * turns} for task, passed, turns in given]
-    path = tmp_path / "log.jsonl"
-    path.write_text("\n".join(map(json.dumps, records)))
-    [run] = score_results([path], resamples=0).runs
-    ranking = worst_first(run)
-    assert ranking is not None
-    assert ranking.dialogues == ["flips#1", "never#1", "never#0", "flips#0", "always#1", "always#0"]
-    assert ranking.basis.startswith("verdict, then by tasks that pass sometimes, then by Turns")
-    listed = DialogueList(Library(runs=[run]), run)
-    page = listed.page(listed.asked_for({}))
-    assert [row.dialogue for row in page.rows] == ranking.dialogues
-    assert [row.passed for row in page.rows] == list(ranking.passed) == [False] * 3 + [True] * 3
-    assert [worst.value for worst in worst_of(run, 9)] == ["failed"] * 3
 
 
 def test_a_run_of_an_unknown_kind_goes_by_its_first_measure_and_one_without_scores_has_none() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dialgauge.explorer import DialogueList, DialogueQuery, Library, PageLinks, templates
-from dialgauge.presentation import DialogueView, pages_of
 from dialgauge.runs import Run, new_run
 from support import pages
 
@@ -18,31 +16,6 @@ HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}\
 _PAGE = """{% import view.template as family with context %}{% import "parts.html" as parts with context %}
 {{ parts.badges(view.badges) }}
 {{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"""
-
-
-def view_of_dialogue(run: Run, dialogue: str) -> DialogueView:
-    """A dialogue of a run as its family shows it."""
-    library = Library(runs=[run])
-    return pages_of(run.kind).dialogue(library, run, library.dialogue(run, dialogue))
-
-
-def dialogues_with(run: Run, **facets: str) -> list[str]:
-    """The ids of the dialogues of a run that these filters leave."""
-    listed = DialogueList(Library(runs=[run]), run)
-    return [listed.ids[int(place)] for place in listed.order(DialogueQuery(facets=facets))]
-
-
-def dialogue_html(run: Run, dialogue: str) -> str:
-    """The family's part of the page of a dialogue."""
-    return templates().from_string(_PAGE).render(view=view_of_dialogue(run, dialogue), links=PageLinks())
-
-
-def run_html(run: Run) -> str:
-    """The tables of a run as its page shows them; its charts are made, too."""
-    library, pages = Library(runs=[run]), pages_of(run.kind)
-    for chart in pages.charts(library, run).values():
-        assert chart().to_dict()["$schema"]
-    return "".join(table.render("html") for table in pages.tables(library, run))
 
 
 def changed(run: Run, change: Callable[[str, polars.DataFrame], polars.DataFrame | None]) -> Run:
@@ -99,14 +72,3 @@ def assert_harmless(html: str) -> None:
     """Nothing in a page acts that a text brought with it, and the text is there to be seen."""
     pages.assert_harmless(html)
     assert "{{ 7 * 7 }}" in html
-
-
-def holds_texts(run: Run) -> bool:
-    """Whether tables of its own kind hold texts that pages may show; those of some kinds are nothing but numbers."""
-    import polars
-
-    fixed = ("dialogues", "turns", "dialogue_scores", "dialogue_sums")
-    own = (run.table(name).schema for name in run.tables if name not in fixed)
-    return any(
-        kind == polars.String and one not in ("dialogue", "goal") for schema in own for one, kind in schema.items()
-    )

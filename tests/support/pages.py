@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html.parser import HTMLParser
-from typing import Any
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, State, Task, Turn
-from dialgauge.explorer import Library, PageLinks, table_html, templates
-from dialgauge.presentation import DialogueView, RunPages, pages_of
-from dialgauge.runs import Run
 
 #: Markup, an attribute that ends early, a template, control characters, and marks that turn the reading order.
 HOSTILE = (
@@ -34,27 +30,6 @@ _OWN = {
     "data-name",
     "style",
 }
-
-
-def shown_dialogue(view: DialogueView, **context: Any) -> str:
-    """What a page shows of a dialogue."""
-    return templates().from_string(_DIALOGUE).render(view=view, **context)
-
-
-def shown_run(pages: RunPages, library: Library, run: Run) -> str:
-    """What a family adds to the page of a run; its charts are drawn as well."""
-    for draw in pages.charts(library, run).values():
-        draw().to_dict()
-    return "".join(map(table_html, pages.tables(library, run)))
-
-
-def everything(run: Run) -> str:
-    """All pages of a run that a family makes."""
-    library, pages = Library(runs=[run]), pages_of(run.kind)
-    ids = run.table("dialogues")["dialogue"].to_list()
-    views = [pages.dialogue(library, run, library.dialogue(run, name)) for name in ids]
-    context = {"run": run, "links": PageLinks()}
-    return shown_run(pages, library, run) + "".join(shown_dialogue(view, **context) for view in views)
 
 
 class _Elements(HTMLParser):

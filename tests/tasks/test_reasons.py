@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import ast
-from html import escape
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 import dialgauge.tasks
-from dialgauge.dialogue import Dialogue, Task, Turn
-from dialgauge.explorer import DialogueList, DialogueQuery, Library
-from dialgauge.presentation import pages_of
-from dialgauge.runs import Store, new_run
+from dialgauge.dialogue import Task
 from dialgauge.tasks import (
-    OTHER,
     REASON_GROUPS,
-    TOLD_IN_VAIN,
     TaskEvaluation,
     TaskFailure,
     TaskOptions,
     failure_texts,
     predictions_from,
-    reason_texts,
-    reasons_table,
 )
-from support.pages import shown_dialogue
 from support.recorded import compat, conversation, system, user
 from support.source_trees import syntax_nodes
 from support.town import responses, small_gold, town
@@ -179,30 +169,3 @@ def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
     evaluation = TaskEvaluation(small_gold(tmp_path), town(), options=TaskOptions(resamples=0))
     reasons = evaluation.score(predictions_from("mine", dialogues)).table("reasons")
     assert ("grounded", "told_stuffed", "phone", 3) in reasons.select("rule", "reason", "slot", "turn").rows()
-
-
-@pytest.mark.parametrize("code", EXAMPLES)
-def test_a_reason_comes_from_the_store_onto_the_page(code: str, tmp_path: Path) -> None:
-    arguments, words = EXAMPLES[code]
-    fault = TaskFailure(reason=code, **arguments)
-    corpus = [Dialogue(id="a", turns=tuple(Turn(speaker="user") for _ in range(10)))]
-    for kind, rule, table, facet in (
-        ("lab", "strict", "outcomes", "why"), ("tasks", "grounded", "task_verdicts", "reason"),
-    ):  # fmt: skip
-        verdict = {
-            "dialogue": "a", "domain": "hotel", "rule": rule, "rules": rule, "success": False, "inform": False,
-            "entity": None, "turn": None, "offered": 3, "fitting": 1, "requested": ["phone"], "missing": ["phone"],
-        }  # fmt: skip
-        reasons = reasons_table([("a", "hotel", rule, fault)])
-        tables: dict[str, Any] = {table: pl.DataFrame([verdict]), "reasons": reasons}
-        stored = Store(tmp_path).add(new_run(kind=kind, name="a", tables=tables, corpus=corpus))
-        assert reason_texts(stored.table("reasons").to_dicts()) == {("a", "hotel", rule): words}
-        library = Library(Store(tmp_path))
-        text = shown_dialogue(pages_of(kind).dialogue(library, stored, library.dialogue(stored, "a")))
-        assert escape(words, quote=False) in text
-        if kind == "tasks" and fault.slot == "phone":
-            told = "told in vain" if code in TOLD_IN_VAIN else "not told" if code == "never_told" else "not credited"
-            assert f"phone <small>{told}</small>" in text
-        chosen = {facet: f"{REASON_GROUPS[code]} ({rule})"}
-        assert len(DialogueList(library, stored).order(DialogueQuery(facets=chosen))) == 1
-        assert OTHER not in REASON_GROUPS.values()

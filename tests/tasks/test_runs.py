@@ -22,12 +22,12 @@ from dialgauge.tasks import (
     TaskOptions,
     TaskRuns,
     as_system,
+    doubts,
     explanation,
     predictions_from,
     read_predictions,
     reason_texts,
     score_tables,
-    warnings,
     worst_dialogues,
 )
 from runs.contract import assert_run_contract
@@ -72,7 +72,7 @@ def everything(run: Run) -> list[Any]:
     """All that is ever shown of a run."""
     ids = run.table("dialogues")["dialogue"].to_list()
     tables = [*score_tables([run]), worst_dialogues(run, 5), *(part for one in ids for part in explanation(run, one))]
-    return [*(table.render("markdown") for table in tables), json.dumps(as_system(run)), warnings(run)]
+    return [*(table.render("markdown") for table in tables), json.dumps(as_system(run)), doubts(run)]
 
 
 def test_fresh_and_stored_runs_show_the_same(small: GoldTasks, tmp_path: Path) -> None:
@@ -183,22 +183,22 @@ def test_the_worst_come_first(small: GoldTasks) -> None:
 
 
 def test_warnings_of_gamed_numbers(small: GoldTasks) -> None:
-    assert warnings(scored(small, responses())) == []
+    assert doubts(scored(small, responses())) == []
     stuffed = {
         key: [{**turn, "response": "[name] [trainid] [phone] [address] [postcode] [reference]"} for turn in turns]
         for key, turns in responses().items()
     }
-    told = warnings(scored(small, stuffed))
+    told = doubts(scored(small, stuffed))
     assert any("4 of 4 responses are stuffed" in each for each in told)
     assert any("of what it tells was asked for (human responses: 100%)" in each for each in told)
     five = ["hotel", "train", "taxi", "restaurant", "attraction"]
     claimed = {key: [{**turn, "active_domains": five} for turn in turns] for key, turns in responses().items()}
-    assert "claims 5.0 active domains per turn" in warnings(scored(small, claimed))[0]
+    assert "claims 5.0 active domains per turn" in doubts(scored(small, claimed))[0]
     plain = {
         key: [{**turn, "response": "[value_name] [value_phone]"} for turn in turns]
         for key, turns in responses().items()
     }
-    assert "a silent system would score the same" in warnings(scored(small, plain, mode="placeholders"))[-1]
+    assert "a silent system would score the same" in doubts(scored(small, plain, mode="placeholders"))[-1]
 
 
 @pytest.mark.parametrize("measures", ["Inform", "BLEU", "all"])
@@ -210,14 +210,14 @@ def test_warnings_do_not_depend_on_what_is_shown(small: GoldTasks, measures: str
     }
     evaluation = TaskEvaluation(small, town(), options=TaskOptions(measures=(measures,), resamples=0))
     run = evaluation.score(predictions_from("mine", telling), human=human)
-    assert any("of what it tells was asked for (human responses: 100%)" in each for each in warnings(run))
+    assert any("of what it tells was asked for (human responses: 100%)" in each for each in doubts(run))
 
 
 def test_a_mode_that_is_not_the_published_one_is_told(small: GoldTasks) -> None:
-    told = warnings(scored(small, responses(), name="DoTS"))
+    told = doubts(scored(small, responses(), name="DoTS"))
     assert "made with active domains from 'state', this one with 'file'" in told[0]
-    assert warnings(scored(small, responses(), name="DoTS", mode="state")) == []
-    assert warnings(scored(small, responses(), name="augpt")) == []
+    assert doubts(scored(small, responses(), name="DoTS", mode="state")) == []
+    assert doubts(scored(small, responses(), name="augpt")) == []
 
 
 def test_policies_and_systems_are_never_ranked_together(small: GoldTasks) -> None:

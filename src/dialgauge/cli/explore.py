@@ -46,7 +46,7 @@ def app(runs: tuple[str, ...], read: int | None, port: int | None, no_open: bool
     if read is not None:
         if len(chosen) != 1:
             raise DialgaugeError("--read opens a conversation of one run: name that run")
-        path = explorer.reading_address(explorer.Library(opened), chosen[0], read)
+        path = explorer.reading_address(chosen[0], read)
     show_pages(opened, chosen, path=path, port=port, browser=not no_open)
 
 

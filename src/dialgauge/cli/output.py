@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dialgauge import comparison, presentation, rendering, runs
+from dialgauge import comparison, rendering, report, runs
 from dialgauge.cli import common, writing
 from dialgauge.cli.options import PATH, option, options, typed_options
 from dialgauge.cli.screen import err, out, progress_bar
@@ -176,7 +176,7 @@ def _verdicts(results: rendering.RunSet, *, tested: bool) -> Iterator[str]:
 def _verdict(runs: Sequence[Run], *, tested: bool) -> str:
     """Which of several runs is best and how sure that is, or the verdict of a single run."""
     if len(runs) == 1:
-        return presentation.run_verdict(runs[0])
+        return report.view_of(runs[0]).verdict(runs[0])
     if not tested or len({run.name for run in runs}) < len(runs):
         return ""
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from dialgauge import explorer, presentation
+from dialgauge import explorer, report
 from dialgauge.cli import common, writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.options import FOLDER, KINDS, PATH, RUN, Whole, bundle
@@ -68,7 +68,7 @@ def show(run: str, limit: int, store: Path | None, output: common.TableOutput) -
     stored.verify()
     annotated = _Annotated(opened)
     written = annotated[stored.id]
-    verdict = presentation.run_verdict(stored)
+    verdict = report.view_of(stored).verdict(stored)
     output.document("runs-show", {**as_json(stored.manifest), "verdict": verdict, "annotations": as_json(written)})
     tables = run_tables(stored)
     facts, annotations = tables.pop("run"), _annotation_tables(written)

@@ -33,6 +33,14 @@ if TYPE_CHECKING:
         missing_policy as missing_policy,
         missing_sentences as missing_sentences,
     )
+    from dialgauge.comparison.pages import (
+        compared_tables as compared_tables,
+        comparison_page as comparison_page,
+        comparison_report as comparison_report,
+        differing_units as differing_units,
+        telling_dialogues as telling_dialogues,
+        unit_example as unit_example,
+    )
     from dialgauge.comparison.ratings import (
         Ratings as Ratings,
         assigned as assigned,

@@ -11,7 +11,7 @@ p-values that are told are those of the tables, which are about one measure at a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +19,9 @@ from msgspec import Struct, structs
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
-from dialgauge.presentation import amount, is_of_part, listed
 from dialgauge.rendering import SHARE
 from dialgauge.stats import holm
-from dialgauge.text import counted, plain
+from dialgauge.text import counted, listed, plain
 
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
@@ -283,3 +282,57 @@ def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, floa
     p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
     lead = float(values[leader] - values[second])
     return leader, second, lead if lead >= _NOTHING else 0.0, p
+
+
+#: Digits after the point, at least and at most: as many as keep a number that is not 0 from being printed as one.
+_LEAST, _MOST = 1, 6
+
+
+def numbers(score: Score | None, *values: float | None) -> list[str]:
+    """Values of one measure, all with the same number of digits; shares in percent.
+
+    >>> numbers(Score(value=0.5, unit="share"), 0.058, 0.0004)
+    ['5.80', '0.04']
+    """
+    scale = 100.0 if score is not None and score.unit == "share" else 1.0
+    defined = [scale * value for value in values if value is not None and math.isfinite(value)]
+    least = _LEAST if scale > 1 else 2
+    digits = next((d for d in range(least, _MOST) if all(not n or float(f"{n:.{d}f}") for n in defined)), _MOST)
+    return [
+        "undefined" if value is None or not math.isfinite(value) else _written(scale * (value or 0.0), digits)
+        for value in values
+    ]
+
+
+def _written(number: float, digits: int) -> str:
+    text = f"{number:,.{digits}f}"
+    return text.lstrip("-") if not float(text.replace(",", "")) else text
+
+
+def interval(low: str, high: str) -> str:
+    """``, [low, high]``, or nothing where the ends are not known."""
+    return "" if "undefined" in (low, high) else f", [{low}, {high}]"
+
+
+def unit_of(score: Score | None) -> str:
+    """What follows a difference: points of percent for shares, else the unit's own name, where a number can precede it.
+
+    >>> unit_of(Score(value=7.19, unit="exchanges")), unit_of(Score(value=0.5, unit="reciprocal rank"))
+    (' exchanges', '')
+    """
+    if score is None or score.unit is None:
+        return ""
+    if score.unit == "share":
+        return " points"
+    return f" {score.unit}" if score.unit.isalpha() and score.unit.endswith("s") else ""
+
+
+def amount(score: Score | None, value: float, low: float, high: float) -> str:
+    """A difference with its interval: ``5.8 points, [4.1, 7.5]``."""
+    number, lower, upper = numbers(score, value, low, high)
+    return f"{number}{unit_of(score)}{interval(lower, upper)}"
+
+
+def is_of_part(measure: str, measures: Container[str]) -> bool:
+    """Is it the value of another measure for a part of the data, as ``JGA[hotel]``? ``Score[quality]`` is its own."""
+    return measure.endswith("]") and measure.partition("[")[0] in measures

@@ -6,7 +6,7 @@ that is open in it. So:
 - the ``Host`` must be a name of this server, or a foreign name that was made to point here could read everything
   (DNS rebinding);
 - a request that changes something must come from a page of this very server, and no other page may embed or fetch ours;
-- a browser runs no script and loads nothing that does not come from here, whatever markup the dialogues hold;
+- a browser runs our one script, known by its checksum, and loads nothing, whatever markup the dialogues hold;
 - requests are small.
 """
 
@@ -15,6 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from dialgauge.report import content_policy
+
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,12 +24,8 @@ if TYPE_CHECKING:
 LARGEST_BODY, LONGEST_ADDRESS = 64 * 1024, 32 * 1024
 
 READING, METHODS = ("GET", "HEAD"), ("GET", "HEAD", "POST")
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    b"content-security-policy": POLICY.encode(),
+    b"content-security-policy": content_policy().encode(),
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"same-origin",
     b"cross-origin-opener-policy": b"same-origin",

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache, partial
-from importlib.resources import files
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 from urllib.parse import parse_qs
 
-import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -16,136 +13,107 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer.library import MissingRun, stored_as_expected
-from dialgauge.explorer.pages import Explorer, assets
+from dialgauge.explorer.library import Library, MissingRun
+from dialgauge.explorer.links import ExplorerLinks
+from dialgauge.explorer.pages import Pages
+from dialgauge.explorer.report_file import report_html
+from dialgauge.report import Page, csv_page, html_page, stored_as_expected, whole_list
 from dialgauge.runs import Store
 
-_STATIC = {
-    "explorer.css": "text/css; charset=utf-8",
-    "explorer.js": "text/javascript; charset=utf-8",
-    "charts.js": "text/javascript; charset=utf-8",
-    "theme.js": "text/javascript; charset=utf-8",
-    "icon.svg": "image/svg+xml",
-}
-_YEAR = 365 * 86_400
+_HTML = "text/html; charset=utf-8"
 
 
 def create_app(store: Store) -> Starlette:
     """The pages over a store, as an ASGI application; :class:`Guard` stands in front of it when it is served."""
-    explorer = Explorer(store)
+    library = Library(store)
+    pages = Pages(library)
 
-    async def answered(make: Callable[[], str]) -> Response:
-        return Response(await _made(make), media_type="text/html; charset=utf-8")
-
-    def page(make: Callable[..., str], *names: str) -> Callable[[Request], Any]:
+    def shown(make: Callable[[Request], Page]) -> Callable[[Request], object]:
         async def endpoint(request: Request) -> Response:
-            given = [request.path_params[name] for name in names]
-            return await answered(partial(make, *given, dict(request.query_params)))
+            return Response(await run_in_threadpool(_made, partial(make, request)), media_type=_HTML)
 
         return endpoint
 
-    async def chart(request: Request) -> Response:
-        make = partial(explorer.chart, request.path_params["id"], dict(request.query_params))
-        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
+    def annotated(make: Callable[[Request], Page]) -> Callable[[Request], object]:
+        read = shown(make)
 
-    def several(make: Callable[..., str]) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
-            asked = request.query_params
-            pair = [asked.getlist("pair")] if make == explorer.compare else []
-            return await answered(partial(make, asked.getlist("run"), dict(asked), *pair))
+            if request.method != "POST":
+                answer: Response = await read(request)  # type: ignore[misc]
+                return answer
+            form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
+            given = {name: values[-1] for name, values in form.items()}
+            dialogue = request.query_params.get("id", "")
+            await run_in_threadpool(partial(pages.annotate, request.path_params["run"], given, dialogue))
+            return RedirectResponse(f"{request.url.path}?{request.url.query}#remark", status_code=303)
 
         return endpoint
 
-    async def chosen(request: Request) -> Response:
-        chosen = request.query_params.getlist("id")
-        return await answered(partial(explorer.chosen, request.path_params["id"], chosen))
+    def of_dialogue(request: Request) -> Page:
+        return pages.dialogue(request.path_params["run"], request.query_params.get("id", ""), _only(request))
 
-    async def compare_chart(request: Request) -> Response:
+    def of_table(request: Request) -> Page:
         asked = request.query_params
-        make = partial(explorer.compare_chart, asked.getlist("run"), dict(asked))
-        return Response(await run_in_threadpool(_specified, make), media_type="application/json")
+        number = int(asked["page"]) if asked.get("page", "").isdecimal() else 1
+        return pages.table(request.path_params["run"], asked.get("name", ""), number)
+
+    def of_comparison(request: Request) -> Page:
+        asked = request.query_params
+        return pages.compare(asked.getlist("run"), asked.get("measure", ""), asked.get("better", ""))
+
+    def of_sides(request: Request) -> Page:
+        return pages.side(request.query_params.getlist("run"), request.query_params.get("id", ""))
 
     async def export(request: Request) -> Response:
-        make = partial(explorer.export, request.path_params["id"], dict(request.query_params))
-        return _download(await _made(make), "text/csv; charset=utf-8", "dialogues.csv")
+        run = library.run(request.path_params["run"])
+        content = await run_in_threadpool(lambda: csv_page(whole_list(run, _only(request))).encode())
+        return _download(content, "text/csv; charset=utf-8", "dialogues.csv")
 
     async def report(request: Request) -> Response:
-        make = partial(explorer.report, request.query_params.getlist("run"))
-        return _download(await _made(make), "text/html; charset=utf-8", "report.html")
-
-    async def annotate(request: Request) -> Response:
-        form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True)
-        given = {name: values[-1] for name, values in form.items()}
-        back = await run_in_threadpool(explorer.annotate, request.path_params["id"], given)
-        return RedirectResponse(back, status_code=303)
+        runs = [library.run(name) for name in dict.fromkeys(request.query_params.getlist("run"))]
+        content = await run_in_threadpool(lambda: report_html(runs).encode("utf-8", "backslashreplace"))
+        return _download(content, _HTML, "report.html")
 
     async def error(request: Request, failure: Exception) -> Response:
-        status = 404 if isinstance(failure, MissingRun) else 400
-        title = "Not found" if status == 404 else "That did not work"
-        content = await run_in_threadpool(partial(explorer.page, "error.html", title=title, message=str(failure)))
-        return Response(content, status_code=status, media_type="text/html; charset=utf-8")
+        missing = isinstance(failure, MissingRun)
+        page = Page(title="Not found" if missing else "That did not work", warnings=[str(failure)])
+        content = html_page(page, ExplorerLinks(), home="/")
+        return Response(content.encode("utf-8", "backslashreplace"), 404 if missing else 400, media_type=_HTML)
 
-    async def missing(request: Request, failure: Exception) -> Response:
+    async def no_page(request: Request, failure: Exception) -> Response:
         return await error(request, MissingRun(f"there is no page {request.url.path}"))
 
     async def unfit(request: Request, failure: Exception) -> Response:
         return await error(request, DialgaugeError(f"{request.method} is not allowed for {request.url.path}"))
 
+    run = "/runs/{run}"
     routes = [
-        Route("/", page(explorer.runs)),
-        Route("/runs/{id}", page(explorer.run, "id")),
-        Route("/runs/{id}/chart", chart),
-        Route("/runs/{id}/dialogues", page(explorer.dialogues, "id")),
-        Route("/runs/{id}/dialogue", page(explorer.dialogue, "id")),
-        Route("/runs/{id}/dialogues.csv", export),
+        Route("/", shown(lambda request: pages.runs(request.query_params))),
+        Route(run, annotated(lambda request: pages.run(request.path_params["run"])), methods=["GET", "POST"]),
+        Route(f"{run}/dialogues", shown(lambda request: pages.dialogues(request.path_params["run"], _only(request)))),
+        Route(f"{run}/dialogues.csv", export),
+        Route(f"{run}/dialogue", annotated(of_dialogue), methods=["GET", "POST"]),
+        Route(f"{run}/table", shown(of_table)),
+        Route(
+            f"{run}/side",
+            shown(lambda request: pages.chosen(request.path_params["run"], request.query_params.getlist("id"))),
+        ),
+        Route("/compare", shown(of_comparison)),
+        Route("/side", shown(of_sides)),
         Route("/report", report),
-        Route("/runs/{id}/trials", page(explorer.trials, "id")),
-        Route("/runs/{id}/side", chosen),
-        Route("/runs/{id}/annotate", annotate, methods=["POST"]),
-        Route("/compare", several(explorer.compare)),
-        Route("/compare/chart", compare_chart),
-        Route("/side", several(explorer.side)),
-        Route("/static/{name}", _static),
     ]
-    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: missing, 405: unfit})
+    return Starlette(routes=routes, exception_handlers={DialgaugeError: error, 404: no_page, 405: unfit})
 
 
-async def _made(make: Callable[[], str]) -> bytes:
-    return await run_in_threadpool(_encoded, make)
-
-
-def _encoded(make: Callable[[], str]) -> bytes:
+def _made(make: Callable[[], Page]) -> bytes:
     with stored_as_expected():
-        return make().encode("utf-8", "backslashreplace")
+        return html_page(make(), ExplorerLinks(), home="/").encode("utf-8", "backslashreplace")
 
 
-def _specified(make: Callable[[], Mapping[str, Any]]) -> bytes:
-    """A chart's specification as JSON, which knows no infinity."""
-    with stored_as_expected():
-        return msgspec.json.encode(make())
+def _only(request: Request) -> dict[str, str]:
+    """The filters in an address."""
+    return {name: value for name, value in request.query_params.items() if value and name != "id"}
 
 
 def _download(content: bytes, kind: str, name: str) -> Response:
     return Response(content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    # Pages name the version of a file in its address, so a new one has another address.
-    kept = f"private, max-age={_YEAR}, immutable" if request.query_params.get("v") == assets() else "no-cache"
-    if name == "vega.js":
-        content: str | bytes = await run_in_threadpool(_vega)
-        return Response(content, media_type="text/javascript; charset=utf-8", headers={"cache-control": kept})
-    if name not in _STATIC:
-        raise MissingRun(f"there is no file '{name}'")
-    content = files("dialgauge.explorer").joinpath("static", name).read_bytes()
-    return Response(content, media_type=_STATIC[name], headers={"cache-control": kept})
-
-
-@cache
-def _vega() -> str:
-    """Vega-Lite with all it needs, as vl-convert carries it."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return bundle

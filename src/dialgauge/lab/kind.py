@@ -8,16 +8,19 @@ LAB = Kind(
     title="The lab",
     cards="dialgauge.lab.measures:CARDS",
     comparison="dialgauge.lab.comparison_view:LAB_VIEW",
-    pages="dialgauge.lab.pages:PAGES",
+    view="dialgauge.lab.views:VIEW",
     results="dialgauge.lab:LabRuns",
     headline=("Success(rules=strict)", "Success(rules=compat)"),
 )
 INTERACTION = Kind(
     "interaction",
     comparison="dialgauge.lab.comparison_view:VIEW",
-    # Their conversations are bots' replies to a simulated user, some of them with gold replies.
-    pages="dialgauge.responses.pages:CONVERSATION_PAGES",
+    view="dialgauge.responses.views:VIEW",
     measured_on=("task", "half"),
     headline=("completed",),
 )
-STUDY = Kind("study", pages="dialgauge.lab.pages:STUDY_PAGES", results="dialgauge.lab:StudyRuns")
+STUDY = Kind(
+    "study",
+    view="dialgauge.lab.views:STUDY_VIEW",
+    results="dialgauge.lab:StudyRuns",
+)

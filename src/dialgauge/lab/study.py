@@ -202,15 +202,15 @@ def study_tables(run: Run) -> list[Table]:
         notes=[f"{counted(len(run.manifest.config['conditions']), 'condition')}, the same goals in each."],
     )
     for row in run.table("conditions").iter_rows(named=True):
-        conditions.add(_condition_words(row["condition"]), row["success"], *(row[name] for name in shown))
-    best.notes[:0] = _nothing_to_predict(run.table("conversations")["success"])
+        conditions.add(condition_words(row["condition"]), row["success"], *(row[name] for name in shown))
+    best.notes[:0] = nothing_to_predict(run.table("conversations")["success"])
     best.signature = run.signature
     return [best, conditions]
 
 
 def study_sentences(run: Run) -> Iterator[str]:
     """Which measure predicts success best, how well, and which do not differ from it."""
-    if reasons := _nothing_to_predict(run.table("conversations")["success"]):
+    if reasons := nothing_to_predict(run.table("conversations")["success"]):
         yield from reasons
         return
     best, *others = run.table("predictors").iter_rows(named=True)
@@ -223,7 +223,7 @@ def study_sentences(run: Run) -> Iterator[str]:
         yield f"Not told apart from it: {', '.join(level)}"
 
 
-def _nothing_to_predict(success: pl.Series) -> list[str]:
+def nothing_to_predict(success: pl.Series) -> list[str]:
     """Why no measure predicts anything, where all conversations ended alike."""
     if success.n_unique() > 1:
         return []
@@ -232,10 +232,10 @@ def _nothing_to_predict(success: pl.Series) -> list[str]:
     return [f"Every conversation {ended}, so there is nothing to predict: set {change}, or take more goals (--count)."]
 
 
-def _condition_words(name: str) -> str:
+def condition_words(name: str) -> str:
     """``drop=0.05`` in words; what is no such code as it is.
 
-    >>> _condition_words("drop=0.05")
+    >>> condition_words("drop=0.05")
     '5% of acts are lost'
     """
     kind, equals, rate = name.partition("=")

@@ -58,6 +58,14 @@ if TYPE_CHECKING:
         score_cell as score_cell,
         score_table as score_table,
     )
+    from dialgauge.report.states import (
+        ERRORS as ERRORS,
+        RIGHT as RIGHT,
+        Slots as Slots,
+        recorded_slots as recorded_slots,
+        state_table as state_table,
+    )
+    from dialgauge.report.stored import stored_as_expected as stored_as_expected
     from dialgauge.report.table import (
         PERCENT as PERCENT,
         Cell as Cell,
@@ -81,6 +89,8 @@ if TYPE_CHECKING:
         Finding as Finding,
         TableMaker as TableMaker,
         View as View,
+        plain_transcript as plain_transcript,
+        plain_verdict as plain_verdict,
         system_names as system_names,
         view_of as view_of,
     )

@@ -147,9 +147,19 @@ def shade_of(table: Table, index: int, cell: Cell) -> int | None:
     return round((_amount(cell) - low) / (high - low) * (len(SHADES) - 1)) if high > low else 0
 
 
+def has_picture(table: Table) -> bool:
+    """Whether there is anything to draw: rows, and curves over numbers."""
+    if table.chart is None or not table.rows:
+        return False
+    first = [row[0].value for row in table.rows]
+    return table.chart.kind != "lines" or any(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in first
+    )
+
+
 def figure(table: Table, *, styled: bool = True) -> str:
     """The chart of a table as a picture (SVG); ``styled`` ones carry their colours, title and key along, for papers."""
-    if table.chart is None or not table.rows:
+    if table.chart is None or not has_picture(table):
         raise ValueError(f"'{table.title}' has no chart")
     chart = row_chart(table)
     if table.chart.kind == "heat":

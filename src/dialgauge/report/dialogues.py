@@ -13,6 +13,7 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.kinds import kind_named
 from dialgauge.report.page import Choice
 from dialgauge.report.scores import number_of
+from dialgauge.report.stored import stored_as_expected
 from dialgauge.report.table import Cell, Column, Link, Table
 from dialgauge.report.view import Finding, View, view_of
 from dialgauge.runs import worst_first
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What an address says of a list beside its filters: the words that are searched, the order, and which page of it.
 TEXT, SORT, PAGE = "text", "sort", "page"
+#: The filter by what people noted.
+LABEL = "label"
 #: Dialogues on a page, values that a filter offers (the most frequent), and letters of the first message.
 PAGE_SIZE, _OFFERED, _OPENING = 50, 100, 100
 _WORST = "the worst first"
@@ -31,23 +34,27 @@ _FALLING = ", largest first"
 
 
 @lru_cache(maxsize=8)
-def dialogue_list(run: Run) -> DialogueList:
-    """The list of a run's dialogues, made once."""
-    return DialogueList(run, view_of(run))
+def dialogue_list(run: Run, labels: tuple[tuple[str, str], ...] = ()) -> DialogueList:
+    """The list of a run's dialogues, made once; ``labels`` are pairs of a dialogue and a label that people gave it."""
+    return DialogueList(run, view_of(run), labels)
 
 
 class DialogueList:
     """The dialogues of one run."""
 
-    def __init__(self, run: Run, view: View) -> None:
+    def __init__(self, run: Run, view: View, labels: Sequence[tuple[str, str]] = ()) -> None:
         self.run = run
         self.view = view
+        self._labels = labels
         self.measures = [name for name in self.view.columns or kind_named(run.kind).headline if name in run.scores]
 
     @cached_property
     def frames(self) -> list[pl.DataFrame]:
         """The frames of the view's filters; where none is by domain, also that of the dialogues' domains."""
-        frames = list(self.view.filters(self.run))
+        with stored_as_expected():
+            frames = list(self.view.filters(self.run))
+        if self._labels:
+            frames.append(pl.DataFrame(list(self._labels), schema=["dialogue", LABEL], orient="row"))
         if not any("domain" in frame.columns for frame in frames):
             domains = self.run.table("dialogues").select("dialogue", domain="domains").explode("domain")
             frames.append(domains.drop_nulls())
@@ -100,7 +107,7 @@ class DialogueList:
                 pairs = frame.select("dialogue", value=name).drop_nulls().unique()
                 counts = pairs.group_by("value").len().sort(["len", "value"], descending=[True, False]).head(_OFFERED)
                 label, chosen = self.view.labels.get(name, name), only.get(name, "")
-                if counts.height > 1 or chosen:
+                if counts.height > 1 or chosen or name == LABEL:
                     choices.append(Choice(name=name, label=label, values=dict(counts.rows()), chosen=chosen))
         orders = dict.fromkeys(self.orders, 0)
         return [
@@ -117,8 +124,10 @@ class DialogueList:
             f"Dialogues, {order if order == _WORST else f'by {order}'}",
             ["dialogue", Column("length", spare=1), *columns, "finding", Column("begins", spare=2)],
             first=first,
+            chosen_from=first is None,
         )
-        findings = self.view.findings(self.run)
+        with stored_as_expected():
+            findings = self.view.findings(self.run)
         lengths = dict(self.run.table("dialogues").select("dialogue", "turns").iter_rows())
         openings = dict(self.run.table("turns").filter(pl.col("turn") == 0).select("dialogue", "text").iter_rows())
         values = self._values()

@@ -14,7 +14,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.report.charts import Picture
+from dialgauge.report.charts import Picture, has_picture
 from dialgauge.report.html import html_page
 from dialgauge.report.page import Page
 from dialgauge.report.table import Cell, Column, Table, Value
@@ -52,7 +52,7 @@ def write_figures(page: Page, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, table in page.tables.items():
-        for ending in endings if table.chart is not None and table.rows else ():
+        for ending in endings if has_picture(table) else ():
             written.append(Picture(table).save(folder / f"{name}{ending}"))
     return written
 

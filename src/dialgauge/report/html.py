@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
@@ -17,7 +17,7 @@ from typing import Protocol
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
-from dialgauge.report.charts import figure, row_chart, shade_of
+from dialgauge.report.charts import figure, has_picture, row_chart, shade_of
 from dialgauge.report.page import Page
 from dialgauge.report.table import SIGNS, Cell, Column, Link, Table
 from dialgauge.report.transcript import Transcript, first_difference, side_by_side
@@ -39,6 +39,12 @@ class Links(Protocol):
     def address(self, link: Link, page: Page) -> str:
         """The address of a link on a page; empty if it leads nowhere."""
 
+    def files(self, page: Page) -> Mapping[str, str]:
+        """The addresses of what a page can be had as, by name."""
+
+    def choice(self, link: Link | None, page: Page) -> tuple[str, str, str]:
+        """Where chosen rows are sent, and name and value of the choice that a row with this link is."""
+
 
 class FileLinks:
     """Links inside one file: to the dialogues that it holds, and to their turns."""
@@ -51,6 +57,12 @@ class FileLinks:
             return f"#{anchor(page, held[link.dialogue], link.turn)}"
         on_page = link.turn is not None and not link.dialogue and len(page.dialogues) == 1
         return f"#{anchor(page, 0, link.turn)}" if on_page else ""
+
+    def choice(self, link: Link | None, page: Page) -> tuple[str, str, str]:
+        return "", "", ""
+
+    def files(self, page: Page) -> Mapping[str, str]:
+        return {}
 
 
 def anchor(page: Page, place: int, turn: int | None = None) -> str:
@@ -105,6 +117,8 @@ def _rendered(template: str, page: Page, links: Links, prefix: str = "", **more:
     return _environment().get_template(template).render(
         page=page,
         address=address,
+        files=links.files(page),
+        choice=lambda link: links.choice(link, page),
         anchor=lambda place, turn=None: prefix + anchor(page, place, turn),
         prefix=prefix,
         **more,
@@ -120,6 +134,7 @@ def _environment() -> Environment:
         "signs": SIGNS,
         "grid_of": Grid,
         "picture": picture,
+        "has_picture": has_picture,
         "value_text": value_text,
         "is_narrow": is_narrow,
         "side_by_side": side_by_side,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from dialgauge.kinds import kind_named
 from dialgauge.report.dialogues import PAGE, PAGE_SIZE, dialogue_list
 from dialgauge.report.page import Page
 from dialgauge.report.scores import score_cell, score_table
+from dialgauge.report.stored import made, stored_as_expected
 from dialgauge.report.table import Link, Table
 from dialgauge.report.transcript import Transcript
 from dialgauge.report.view import view_of
@@ -21,6 +22,8 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from dialgauge.runs import Run
 
+#: Pairs of a dialogue and a label that people gave it.
+Labels: TypeAlias = "Sequence[tuple[str, str]]"
 #: Rows of the list of dialogues on the page of a run, and of a table on a page of its own.
 _SHORT_LIST, _ROWS = 10, 500
 
@@ -43,9 +46,9 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
     return Page(
         title=f"{run.name}: {kind.heading.lower()}",
         runs=[run.id],
-        verdict=view.verdict(run),
+        verdict=made(lambda: view.verdict(run), ""),
         headline=(headline, score_cell(run.scores[headline])) if headline else None,
-        warnings=view.warnings(run),
+        warnings=made(lambda: view.warnings(run), []),
         tables=made_tables(run_tables(run), names),
         notes=run.notes,
         signature=run.signature,
@@ -57,9 +60,9 @@ def screen_tables(run: Run) -> list[str]:
     return ["scores", *view_of(run).screen]
 
 
-def list_page(run: Run, only: Mapping[str, str]) -> Page:
+def list_page(run: Run, only: Mapping[str, str], labels: Labels = ()) -> Page:
     """The dialogues of a run that pass the filters, a page of them."""
-    dialogues = dialogue_list(run)
+    dialogues = dialogue_list(run, tuple(labels))
     names = dialogues.matching(only)
     pages = max(1, -(-len(names) // PAGE_SIZE))
     number = min(int(only[PAGE]), pages) if only.get(PAGE, "").isdecimal() else 1
@@ -94,14 +97,14 @@ def worst_page(run: Run, most: int) -> Page:
     return Page(title=f"{run.name}: worst dialogues", runs=[run.id], tables={"dialogues": table})
 
 
-def dialogue_page(run: Run, *names: str, only: Mapping[str, str] | None = None) -> Page:
+def dialogue_page(run: Run, *names: str, only: Mapping[str, str] | None = None, labels: Labels = ()) -> Page:
     """Some dialogues of a run, turn by turn; of one, with the ways through the list it was found in."""
     shown = [(transcript_of(run, name),) for name in names]
     single = shown[0][0].dialogue if len(shown) == 1 else counted(len(names), "dialogue")
     page = Page(title=f"{run.name}: {single}", runs=[run.id], dialogues=shown)
     if only is None or len(names) > 1:
         return page
-    found = dialogue_list(run).matching(only)
+    found = dialogue_list(run, tuple(labels)).matching(only)
     ways = {"the run": Link(runs=(run.id,)), "its list": Link(only={PAGE: "1", **only})}
     if single in found:
         place = found.index(single)
@@ -153,7 +156,8 @@ def worst_dialogues(run: Run, most: int) -> list[str]:
 
 def transcript_of(run: Run, name: str) -> Transcript:
     """One dialogue of a run."""
-    return view_of(run).transcript(run, run.dialogue(name))
+    with stored_as_expected():
+        return view_of(run).transcript(run, run.dialogue(name))
 
 
 def made_tables(makers: Mapping[str, Callable[[], Table | None]], names: Sequence[str] | None) -> dict[str, Table]:
@@ -164,15 +168,16 @@ def made_tables(makers: Mapping[str, Callable[[], Table | None]], names: Sequenc
     for name in names or ():
         if name not in makers:
             raise DialgaugeError(f"there is no table '{name}'.{nearest(name, makers)}")
-    made: dict[str, Table | None] = {}
+    tables: dict[str, Table | None] = {}
     for name in makers if names is None else names:
         try:
-            made[name] = makers[name]()
+            with stored_as_expected():
+                tables[name] = makers[name]()
         except DialgaugeError as error:
             if names is not None:
                 raise
-            made[name] = Table(name, [], answer=f"This table cannot be made: {error}.", tone="bad")
-    return {name: table for name, table in made.items() if table is not None}
+            tables[name] = Table(name, [], answer=f"This table cannot be made: {error}.", tone="bad")
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def _short_list(run: Run) -> Table | None:

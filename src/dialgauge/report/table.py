@@ -141,7 +141,8 @@ class Table:
     """A titled table.
 
     ``answer`` is the sentence that the rows support, and ``tone`` says whether it is good news. The first ``first``
-    rows are shown; the others are there on request (``--all``, a fold on a page) and always in files.
+    rows are shown; the others are there on request (``--all``, a fold on a page) and always in files. On a page of the
+    explorer the rows of a table that is ``chosen_from`` can be chosen, to stand side by side or to be compared.
     """
 
     def __init__(
@@ -155,6 +156,7 @@ class Table:
         notes: Iterable[str] = (),
         first: int | None = None,
         chart: Chart | None = None,
+        chosen_from: bool = False,
     ) -> None:
         self.title = title
         self.columns = [column if isinstance(column, Column) else Column(column) for column in columns]
@@ -164,6 +166,7 @@ class Table:
         self.notes = list(notes)
         self.first = first
         self.chart = chart
+        self.chosen_from = chosen_from
         for row in rows:
             self.add(*row)
 

@@ -49,7 +49,7 @@ class Terminal:
         rows = table.rows if self.everything or table.first is None else table.rows[: table.first]
         grids = self._grids(table, rows) if rows else []
         shown = [column for column in table.columns if any(column in grid.columns for grid in grids)]
-        left_out = [table.columns[index].name for index in table.shown if table.columns[index] not in shown]
+        left_out = [plain(table.columns[index].name) for index in table.shown if table.columns[index] not in shown]
         left_out += ["intervals"] if _has_intervals(rows) and not grids[0].intervals else []
         notes = [f"{counted(len(table) - len(rows), 'more row')} (--all)"] if len(rows) < len(table) else []
         notes += table.legend(shown)
@@ -126,7 +126,7 @@ class Terminal:
 
     def _lines(self, grid: _Grid) -> Iterator[str]:
         widths = grid.widths()
-        heads = [folded(column.name, width) for column, width in zip(grid.columns, widths, strict=True)]
+        heads = [folded(plain(column.name), width) for column, width in zip(grid.columns, widths, strict=True)]
         height = max(map(len, heads))
         yield from self._row([[""] * (height - len(head)) + head for head in heads], widths, grid.right, "title")
         yield "─" * (sum(widths) + _GAP * (len(widths) - 1))
@@ -138,7 +138,7 @@ class Terminal:
             styles = ("strong" if cell.strong else cell.tone for cell in cells)
             yield from self._row(lines, widths, grid.right, *styles)
             if self.everything:
-                yield from (f"    {line}" for cell in cells for line in cell.fold.splitlines())
+                yield from (f"    {plain(line)}" for cell in cells for line in cell.fold.splitlines())
 
     def _row(
         self, cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool], *styles: str

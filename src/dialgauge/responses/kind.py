@@ -2,17 +2,17 @@
 
 from dialgauge.kinds import Kind
 
-_PAGES = "dialgauge.responses.pages:PAGES"
+_VIEW = "dialgauge.responses.views:VIEW"
 
 RESPONSES = Kind(
     "responses",
     title="Responses",
     cards="dialgauge.responses.measures:CARDS",
     comparison="dialgauge.responses.comparison_view:VIEW",
-    pages=_PAGES,
+    view=_VIEW,
     results="dialgauge.responses:ReplyRuns",
     measured_on=("task", "split"),
     headline=("per-response",),
 )
-TRAINING = Kind("training", pages=_PAGES, headline=("per-response",))
-ATTENTION = Kind("attention", pages="dialgauge.responses.pages:CONVERSATION_PAGES")
+TRAINING = Kind("training", view=_VIEW, headline=("per-response",))
+ATTENTION = Kind("attention", view=_VIEW)

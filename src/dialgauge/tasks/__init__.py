@@ -6,7 +6,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.audit.audit_pages import per_task_stands as per_task_stands
+    from dialgauge.tasks.audit.audit_tables import per_task_stands as per_task_stands
     from dialgauge.tasks.audit.audit_views import (
         audit_document as audit_document,
         log_tables as log_tables,
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         placeholders as placeholders,
         surface as surface,
     )
+    from dialgauge.tasks.doubts import doubts as doubts
     from dialgauge.tasks.evaluation import (
         TaskEvaluation as TaskEvaluation,
         TaskOptions as TaskOptions,
@@ -95,12 +96,6 @@ if TYPE_CHECKING:
         published_human as published_human,
         published_mode as published_mode,
         published_rows as published_rows,
-    )
-    from dialgauge.tasks.reason_groups import (
-        dialogue_reasons as dialogue_reasons,
-        frequent_reasons as frequent_reasons,
-        reason_counts as reason_counts,
-        reason_pairs as reason_pairs,
     )
     from dialgauge.tasks.reasons import (
         OTHER as OTHER,
@@ -145,7 +140,6 @@ if TYPE_CHECKING:
         as_system as as_system,
         explanation as explanation,
         score_tables as score_tables,
-        warnings as warnings,
         worst_dialogues as worst_dialogues,
     )
     from dialgauge.tasks.review import Missing as Missing, Review as Review, same_reviews as same_reviews

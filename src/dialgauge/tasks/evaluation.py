@@ -30,6 +30,7 @@ from dialgauge.measures import (
 )
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.delexical import cleaned
+from dialgauge.tasks.doubts import LEAST_ASKED
 from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
 from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
 from dialgauge.tasks.predictions import (
@@ -42,7 +43,7 @@ from dialgauge.tasks.predictions import (
     named_domains,
     states_of,
 )
-from dialgauge.tasks.results import KIND, LEAST_ASKED
+from dialgauge.tasks.results import KIND
 from dialgauge.tasks.rules import (
     RULES,
     JudgedDialogue,

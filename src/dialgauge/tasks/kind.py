@@ -8,7 +8,7 @@ TASKS = Kind(
     title="Recorded responses",
     cards="dialgauge.tasks.measures:CARDS",
     comparison="dialgauge.tasks.comparison_view:VIEW",
-    pages="dialgauge.tasks.pages:PAGES",
+    view="dialgauge.tasks.views:VIEW",
     results="dialgauge.tasks:TaskRuns",
     headline=("Success", "Success(rules=grounded)", "Inform"),
 )
@@ -26,7 +26,7 @@ TRIALS = Kind(
     title="Trials of agents",
     cards="dialgauge.tasks.trials.reward_measures:CARDS",
     comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
-    pages="dialgauge.tasks.trials.pages:PAGES",
+    view="dialgauge.tasks.trials.views:VIEW",
     results="dialgauge.tasks:TrialRuns",
     headline=("pass^1",),
     worst_by=("Reward",),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.presentation import BLAME
 from dialgauge.runs import frame_of
 from dialgauge.tasks.audit.audit_tables import REPLAYS, TASK_FACTS, facts_table, replays_table
 from dialgauge.tasks.audit.log_audit import LogAudit
@@ -87,7 +86,7 @@ def findings_tables(
     if audit is not None and integrity is not None and integrity.per_task_stands:
         tables |= {TASK_FACTS: lambda: facts_table(audit()), REPLAYS: lambda: replays_table(audit())}
     if blame is not None:
-        tables[BLAME] = lambda: blame_records(blame())
+        tables["failure_blame"] = lambda: blame_records(blame())
 
     def readings() -> polars.DataFrame:
         audited = audit() if audit is not None else None

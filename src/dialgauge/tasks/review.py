@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
 from dialgauge.measures import Score
-from dialgauge.presentation import capitalised, trials_sentence
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_views import FACT_WORDS, belonging_answer
 from dialgauge.tasks.audit.log_audit import LogAudit, PassSplit
@@ -27,7 +26,8 @@ from dialgauge.tasks.blame.failure_evidence import ObservedFault
 from dialgauge.tasks.blame.measured_blame import load_blame_record
 from dialgauge.tasks.log_findings import READINGS, SuggestedReading, stored_readings
 from dialgauge.tasks.trials.trial_scores import TRIALS
-from dialgauge.text import counted, note_kind, some_of
+from dialgauge.tasks.trials.trial_wordings import trials_sentence
+from dialgauge.text import capitalised, counted, note_kind, some_of
 from dialgauge.worlds.tools import MOST_FOREIGN
 
 #: Tasks or conversations that a line names.

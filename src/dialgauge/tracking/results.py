@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Signature, parse_measure
-from dialgauge.presentation import sentence
 from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
-from dialgauge.text import Note, counted, note_kind, some_of, upper_first
+from dialgauge.text import Note, counted, note_kind, sentence, some_of, upper_first
 from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.details import ceiling_sentence, inventory_notes, tracking_details
 from dialgauge.tracking.parts import BY

@@ -8,7 +8,7 @@ USERS = Kind(
     title="Simulated users",
     cards="dialgauge.users.measures:CARDS",
     comparison="dialgauge.users.comparison_view:VIEW",
-    pages="dialgauge.users.pages:PAGES",
+    view="dialgauge.users.views:VIEW",
     results="dialgauge.users:UserRuns",
     headline=("I-GCDF1", "R-GCDF1"),
 )

@@ -14,9 +14,6 @@ import pytest
 from dialgauge import api
 from dialgauge.dialogue import Call, Dialogue, Outcome, Speaker, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import DialogueList, Library
-from dialgauge.presentation import pages_of
-from dialgauge.runs import Store
 from dialgauge.tasks import (
     FailureEvidence,
     LogBlame,
@@ -220,33 +217,6 @@ def test_a_short_number_is_evidence_beside_what_it_counts_only(
     shown = failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
     [deviation] = shown.deviations
     assert [each.source for each in deviation.values] == [source]
-
-
-def test_a_stored_run_of_trials_has_the_verdicts(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
-    assert dialgauge(capsys, "tasks", "score", source, "--resamples", 0, "--run", "--store", tmp_path).code == 0
-    store = Store(tmp_path)
-    run = store.open(store.list()[0].id)
-    rows = run.table("failure_blame").to_dicts()
-    failures = blamed(source).failures
-    assert {row["dialogue"] for row in rows} == {each.conversation for each in failures}
-    pages, library = pages_of(run.kind), Library(runs=[run])
-    dialogue = next(each for each in run.dialogues() if each.id == rows[0]["dialogue"])
-    view = pages.dialogue(library, run, dialogue)
-    assert view.reasons[0].text.startswith("Whose fault: ")
-    [failure] = [each for each in failures if each.conversation == dialogue.id]
-    assert blame_sentence(failure).split("; ")[0].lower() in view.reasons[0].text.lower()
-    assert view.overview.evidence
-    passed = next(each for each in run.dialogues() if each.outcome and each.outcome.success)
-    assert not any("fault" in reason.text for reason in pages.dialogue(library, run, passed).reasons)
-    [panel] = [each for each in pages.panels(library, run) if each.name == "blame"]
-    counts = {finding.text.split()[0]: finding.cells[0] for finding in panel.findings}
-    listed = DialogueList(library, run)
-    for cell in counts.values():
-        assert not cell.only or listed.count(cell.only) == int(cell.text)
-    assert sum(int(cell.text) for cell in counts.values()) == len(rows)
 
 
 def test_the_same_from_python(shared_data: Path) -> None:

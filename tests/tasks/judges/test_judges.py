@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import DialogueList, Library
 from dialgauge.measures import pass_chance
-from dialgauge.presentation import pages_of
-from dialgauge.runs import Store
 from dialgauge.stats import cohen_kappa, rogan_gladen
 from dialgauge.tasks import GraderVerdict, judge_figures, read_verdicts, score_results
 from dialgauge.tasks.judges.grading import pass_squares
@@ -193,36 +190,6 @@ def test_the_command_names_graders_that_are_there(tmp_path: Path, capsys: pytest
     done = dialgauge(capsys, "tasks", "judges", tmp_path / "v.csv", "--truth", "ann")
     assert done.code == 0
     assert "Pass rate corrected for errors against ann" in done.out
-
-
-def test_graders_stand_beside_the_log_on_the_screen_in_json_and_in_the_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = tau_file(tmp_path / "r.json", {"a": "++", "b": "+-", "c": "--"})
-    verdicts = tmp_path / "bot.csv"
-    lines = ["task,trial,verdict", "a,0,pass", "a,1,fail", "b,0,pass", "b,1,pass", "c,0,fail", "c,1,fail", "z,0,pass"]
-    verdicts.write_text("\n".join([*lines, *(line.replace("a,1,fail", "a,1,pass") for line in lines[1:-1])]))
-    store = tmp_path / "runs"
-    done = dialgauge(
-        capsys, "tasks", "score", log, "--judge", verdicts, "--resamples", 0, "--run", "--store", store, "--json",
-        tmp_path / "r.out.json",
-    )  # fmt: skip
-    assert done.code == 0 and "How much of pass^k is the grader" in done.out
-    assert "1 verdict of graders about conversations that are not in this log" in " ".join(done.err.split())
-    [system] = json.loads((tmp_path / "r.out.json").read_text())["systems"]
-    parts = {(part["grader"], part["k"]): part["value"] for part in system["graders"]["pass_parts"]}
-    assert parts["the log", 1] == pytest.approx(system["scores"]["pass^1"]["value"])
-    assert parts["the log", 2] == pytest.approx(system["scores"]["pass^2"]["value"])
-    assert parts["bot", 1] == pytest.approx((1.5 + 2 + 0) / 6)
-    run = Store(store).open(Store(store).list()[0].id)
-    assert run.table("gradings").height == 12
-    library = Library(runs=[run])
-    [panel] = [each for each in pages_of(run.kind).panels(library, run) if each.name == "graders"]
-    listed = DialogueList(library, run)
-    cells = [cell for finding in panel.findings for cell in finding.cells if cell.only]
-    assert [listed.count(cell.only) for cell in cells] == [int(cell.text) for cell in cells] == [1, 1]
-    reread = dialgauge(capsys, "tasks", "score", "--from", run.id, "--store", store)
-    assert "How much of pass^k is the grader" in reread.out
 
 
 def test_verdicts_on_another_log_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

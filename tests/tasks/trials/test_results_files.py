@@ -13,9 +13,9 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.presentation import trials_sentence
 from dialgauge.runs import Store
 from dialgauge.tasks import coverage_sentences, score_attempts, score_results
+from dialgauge.tasks.trials.trial_wordings import trials_sentence
 from runs.contract import assert_run_contract
 from support.agent_results import tau2_file, tau_file, tau_result
 from support.commands import dialgauge

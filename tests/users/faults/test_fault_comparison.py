@@ -10,9 +10,7 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.errors import DialgaugeError
-from dialgauge.explorer import Library
 from dialgauge.measures import Signature
-from dialgauge.presentation import pages_of
 from dialgauge.runs import Run, Store
 from dialgauge.users.faults import user_faults
 from support.agent_results import tau_result
@@ -142,16 +140,6 @@ def test_a_simulation_without_a_verdict_makes_a_file_incomplete(tmp_path: Path, 
     (tmp_path / "r.json").write_text(json.dumps(content))
     silent = user_faults(tmp_path / "r.json", resamples=0)[0]
     assert silent.coverage["dialogues"].scored == 0 and sum(silent.details["nothing_to_look_at"].values()) == 1
-
-
-def test_a_page_counts_only_what_was_looked_at(tmp_path: Path) -> None:
-    run = checked(tmp_path / "r.json", conversation("x", 0), failed("y", 0))
-    library, pages = Library(runs=[run]), pages_of("faults")
-    [table] = pages.tables(library, run)
-    rows = {row["kind"]: row for row in table.records()}
-    assert (rows["withheld"]["conversations with it"], rows["withheld"]["looked at"]) == (1, 1)
-    labels = [badge.text for badge in pages.dialogue(library, run, library.dialogue(run, "y#0")).badges]
-    assert "no fault found" not in labels
 
 
 def tries(path: Path, seed: int) -> Run:

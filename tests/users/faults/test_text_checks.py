@@ -9,8 +9,8 @@ import pytest
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Speaker, Turn
 from dialgauge.formats import expected_calls
-from dialgauge.presentation import FAULT_WORDINGS, SCOPE_WORDINGS
 from dialgauge.users.faults import KINDS, FaultKind, UserFault, check_user
+from dialgauge.users.faults.wordings import FAULT_WORDINGS, SCOPE_WORDINGS
 
 ANN = "You are ann_lee_2041. You want to cancel reservation QX7RT2."
 ASK = "Could you please provide your user ID and the reservation ID?"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from dialgauge.presentation import FAULT_WORDINGS, SCOPE_WORDINGS
 from dialgauge.users import faults
 from dialgauge.users.faults import UserFault
+from dialgauge.users.faults.wordings import FAULT_WORDINGS, SCOPE_WORDINGS
 
 
 def test_the_codes_of_the_checks_are_those_that_have_words() -> None:

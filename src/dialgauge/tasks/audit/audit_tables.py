@@ -34,6 +34,12 @@ def stored_integrity(run: Run) -> Integrity | None:
     return None if checked is None else msgspec.convert(checked, Integrity)
 
 
+def per_task_stands(run: Run) -> bool:
+    """Whether what goes by task may be shown of a run: not where its conversations do not belong to their tasks."""
+    integrity = stored_integrity(run)
+    return integrity is None or integrity.per_task_stands
+
+
 def filings_table(integrity: Integrity) -> polars.DataFrame:
     """Whether each conversation belongs to its task, and those that are word for word the same."""
     same = {name: [other for other in group if other != name] for group in integrity.identical for name in group}

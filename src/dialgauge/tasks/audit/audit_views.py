@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 
 from dialgauge.dialogue import contradicted_sentence
-from dialgauge.presentation import capitalised
 from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.audit.log_audit import LogAudit, ReplayedConversation
 from dialgauge.tasks.audit.regrading import Regrading
 from dialgauge.tasks.audit.task_facts import tasks_by_fact
 from dialgauge.tasks.audit.task_set import TaskSetAudit
-from dialgauge.text import counted, some_of
+from dialgauge.text import capitalised, counted, some_of
 from dialgauge.worlds.tools import Integrity, integrity_document
 
 SPLITS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,13 +10,11 @@ import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.presentation import TRIALS, Facet, Panel, PanelCell, PanelRow, RunTables
 from dialgauge.rendering import Table
 from dialgauge.runs import Run
 from dialgauge.tasks.judges.grading import JudgeFigures, judge_figures, majority
 from dialgauge.tasks.judges.judge_views import judge_tables
 from dialgauge.tasks.judges.verdict_files import GraderVerdict
-from dialgauge.text import counted
 
 GRADINGS, GRADERS = "gradings", "graders"
 #: What the recorded verdict is called among graders.
@@ -80,76 +78,23 @@ def grader_tables(run: Run) -> list[Table]:
     return [] if figures is None else judge_tables(figures)
 
 
-def _grader_pairs(library: RunTables, run: Run) -> pl.DataFrame:
+def grader_pairs(run: Run) -> pl.DataFrame:
     """Each conversation with the graders that disagree with the log, by the majority of their gradings."""
-    success = dict(library.table(run, TRIALS).select("dialogue", "success").rows())
+    success = dict(run.table("trials").select("dialogue", "success").iter_rows())
     verdicts: dict[tuple[str, str], list[bool]] = {}
-    for dialogue, grader, passed in library.table(run, GRADINGS).select("dialogue", "grader", "passed").rows():
+    for dialogue, grader, passed in run.table(GRADINGS).select("dialogue", "grader", "passed").iter_rows():
         verdicts.setdefault((dialogue, grader), []).append(passed)
     rows = [
-        (dialogue, _against(grader, passed=majority(replicates)))
+        (dialogue, against(grader, passed=majority(replicates)))
         for (dialogue, grader), replicates in verdicts.items()
         if success.get(dialogue) is not None and majority(replicates) != success[dialogue]
     ]
-    return pl.DataFrame(rows, schema={"dialogue": pl.String, "value": pl.String}, orient="row")
+    return pl.DataFrame(rows, schema={"dialogue": pl.String, "graders": pl.String}, orient="row")
 
 
-def _against(grader: str, *, passed: bool) -> str:
+def against(grader: str, *, passed: bool) -> str:
+    """How a grader disagrees with the log."""
     return f"{grader} passes what the log fails" if passed else f"{grader} fails what the log passes"
-
-
-GRADER_FACET = Facet("grader", "graders against the log", GRADINGS, (), made=_grader_pairs)
-
-
-def grader_panel(library: RunTables, run: Run) -> Iterator[Panel]:
-    """pass^k under each grader, and where graders and log disagree."""
-    figures = stored_graders(run)
-    if figures is None or GRADINGS not in run.tables:
-        return
-    against: Mapping[str, int] = dict(_grader_pairs(library, run).group_by("value").len().rows())
-    values: dict[str, dict[int, float]] = {}
-    shares: dict[str, float | None] = {}
-    for part in figures.pass_parts:
-        values.setdefault(part.grader, {})[part.k] = part.value
-        if part.k == 1:
-            shares[part.grader] = part.grader_part
-    most = max((k for own in values.values() for k in own), default=0)
-    rates = {each.grader: each.pass_rate.value for each in figures.graders}
-    findings = [
-        PanelRow(
-            each.grader,
-            [
-                PanelCell(f"{each.conversations:,}"),
-                *(_disagreement(each.grader, against, passed=passed) for passed in (True, False)),
-                *(PanelCell(_percent(values.get(each.grader, {}).get(k))) for k in range(1, most + 1)),
-                PanelCell(_percent(shares.get(each.grader))),
-            ],
-        )
-        for each in figures.graders
-    ]
-    spread = f"from {100 * min(rates.values()):.1f}% to {100 * max(rates.values()):.1f}%"
-    others = counted(len(figures.graders) - 1, "grader")
-    yield Panel(
-        "graders",
-        "How much of it is the grader?",
-        f"By the log and {others} beside it, what passes goes {spread}, each on what it graded.",
-        ("grader", "graded", "passes what the log fails", "fails what it passes",
-         *(f"pass^{k}" for k in range(1, most + 1)), "grader's part"),
-        findings,
-        ["Grader's part: its share of the variance of pass^1, the rest is which tasks there are; unknown (–) where "
-         "nothing was graded twice."],
-    )  # fmt: skip
-
-
-def _disagreement(grader: str, against: Mapping[str, int], *, passed: bool) -> PanelCell:
-    words = _against(grader, passed=passed)
-    if grader == LOG:
-        return PanelCell("")
-    return PanelCell(f"{against[words]:,}", {"grader": words}) if words in against else PanelCell("0")
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def grader_details(graded: GradedLog | None, *, per_task: bool) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from msgspec import Struct, structs
 from dialgauge.comparison import ComparisonView
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import flip_chance
-from dialgauge.presentation import trials_sentence
 from dialgauge.rendering import Cell, Column, Table
 from dialgauge.tasks.audit.audit_tables import stored_integrity
 from dialgauge.tasks.trials.score_scales import SCALE
 from dialgauge.tasks.trials.trial_measures import PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
 from dialgauge.tasks.trials.trial_tables import uneven_tasks
+from dialgauge.tasks.trials.trial_wordings import trials_sentence
 from dialgauge.text import Note, counted, note_kind, some_of
 
 #: Notes on what is counted as a pass, or as a task.

@@ -10,7 +10,6 @@ import polars as pl
 
 from dialgauge import rendering
 from dialgauge.measures import Score, Signature, uneven_trials
-from dialgauge.presentation import END_REASONS, trials_sentence
 from dialgauge.rendering import INTERVALS, SHARE, Cell, Column, RunSet, Table, score_column
 from dialgauge.runs import Run
 from dialgauge.tasks.audit.audit_tables import stored_integrity
@@ -18,6 +17,7 @@ from dialgauge.tasks.judges.graded_runs import GRADERS, grader_tables
 from dialgauge.tasks.trials.reward_measures import COST, LABEL, MEAN_REWARD, SCORE, TOKENS, TOOL_CALLS, TURNS
 from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE, PASS
 from dialgauge.tasks.trials.trial_scores import TRIALS
+from dialgauge.tasks.trials.trial_wordings import END_REASONS, trials_sentence
 from dialgauge.text import counted, named_note
 from dialgauge.worlds.tools import integrity_sentences, same_logs
 

@@ -10,7 +10,6 @@ import msgspec
 
 from dialgauge import rendering
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.presentation import fault_sentence, fault_words, scope_sentence
 from dialgauge.rendering import Cell, Column, RunSet, Table
 from dialgauge.text import counted
 from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
@@ -18,6 +17,7 @@ from dialgauge.users.faults.fault_records import KINDS
 from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
 from dialgauge.users.faults.judge import FaultJudge, judge_records
 from dialgauge.users.faults.labelled import PARTS, CheckMeasurement, Share, load_earlier, load_labels, load_record
+from dialgauge.users.faults.wordings import fault_sentence, fault_words, scope_sentence
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from dialgauge.presentation import FAULT_KINDS, FaultKind as KindOfFault, fault_sentence, scope_sentence
+from dialgauge.users.faults.wordings import FAULT_KINDS, FaultKind as KindOfFault, fault_sentence, scope_sentence
 
 FaultKind: TypeAlias = KindOfFault
 #: Every kind with its meaning, in the order in which they are shown.
