@@ -445,19 +445,6 @@ def test_what_cannot_be_shown_from_a_store(
     assert done.code == 2 and message in done.err and not done.out
 
 
-@pytest.mark.parametrize("view", [["--by", "domain"], ["--faults"], ["--worst", "3"]])
-def test_a_run_that_was_scored_file_by_file_has_no_turns_to_look_at(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path, view: list[str]
-) -> None:
-    store = tmp_path / "runs"
-    first = dialgauge(capsys, "score", files[0], files[1], "--engine", "local", "--run", "--store", store)
-    (run,) = package.Store(store).list()
-    refused = dialgauge(capsys, "score", "--from", run.id, "--store", store, *view)
-    assert refused.code == 2
-    assert f"{view[0]}: run {run.id} was scored with --engine and has no turns" in refused.err
-    assert dialgauge(capsys, "score", "--from", run.id, "--store", store).out == first.out
-
-
 def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """Tables of runs, statistics beyond intervals, views and figures are imported when they are asked for."""
     unwanted = {

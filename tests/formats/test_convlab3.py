@@ -12,7 +12,6 @@ from dialgauge.dialogue import Act, Dialogue, Goal, Span, Task, Turn
 from dialgauge.engine import WorkPlace
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import ORIGINAL_ID_DROPPED, read
-from dialgauge.runs import Store
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json, write_bytes
 
@@ -187,7 +186,7 @@ def test_dialogues_whose_turns_have_predictions_are_predictions(tmp_path: Path) 
     other = {"dialogue_id": "multiwoz21-test-1", "original_id": "MUL2.json"}
     (shards / "b.json").write_text(json.dumps([{**turn, **other} for turn in users]))
     (tmp_path / "gold.json").write_text(json.dumps({**gold, "MUL2.json": [{}] * 3}))
-    how: dict[str, Any] = {"workers": WorkPlace("local"), "store": Store(tmp_path / "store"), "measures": "JGA"}
+    how: dict[str, Any] = {"workers": WorkPlace("local"), "measures": "JGA"}
     in_parts = dialgauge.score(tmp_path / "gold.json", [shards], **how)
     assert float(in_parts[0]["JGA"]) == 1 / 3 and "called by their original_id" in str(in_parts.notes)
     (tmp_path / "unnamed.json").write_text(json.dumps([{"dialogue_id": "multiwoz21-test-0", "turns": users}]))

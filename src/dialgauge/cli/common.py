@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dialgauge import engine, formats, rendering, runs
+from dialgauge import engine, formats, rendering
 from dialgauge.cli.options import FILE, FOLDER, FORMATS, PATH, Whole, names_of, option, options
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
@@ -26,20 +26,6 @@ SCORED = ("--from", "--systems")
 _STORED = "--from shows a run that is already scored"
 
 #: For a command that has to know whether it was given.
-
-# Where the work runs.
-#: Options that send the work to others, and what does not fit to them.
-DISTRIBUTED = ("--engine", "--address", "--workers")
-_SUMS = "with --engine only sums come back from the workers"
-#: For commands that work here, in processes.
-
-
-def working_store(store: Path | None) -> runs.Store:
-    """The store for unfinished work of a command that stores no run: the one named, or one in the user's cache."""
-    import platformdirs
-
-    return runs.Store(store if store is not None else Path(platformdirs.user_cache_dir("dialgauge")) / "work")
-
 
 # Gold files and predictions.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -24,7 +23,6 @@ from dialgauge.cli.options import (
     option,
     options,
     refuse,
-    typed_options,
 )
 from dialgauge.cli.output import OnScreen, ViewedOutput
 from dialgauge.cli.screen import err
@@ -200,8 +198,7 @@ def app(
 ) -> int:
     """Score trackers: every measure the papers report, with intervals and signatures.
 
-    With --engine, each PRED may be a folder or a quoted pattern of many files. Workers score them one by one and send
-    back sums, so you get the totals, but nothing by turn or slot.
+    GOLD and each PRED may also be a folder or a quoted pattern of many files; with --engine, workers read them.
 
     Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
     3 a --fail-under or --fail-on-drop check failed.
@@ -218,15 +215,11 @@ def app(
             "--from shows a run that is already scored",
             common.Inputs, SgdOptions, Intervals, common.Placement, names=scoring,
         )  # fmt: skip
-    if where.asked:
-        refuse("with --engine only sums come back from the workers", Views, SgdOptions, names=("sensitivity",))
     score_file: Callable[[str], runs.Run] | None = None
     if views.worst_by:
         tracking.ranking_measure(views.worst_by)
     if from_runs:
         results = tracking.TrackingRuns(runs.Store(output.store).open(from_run) for from_run in from_runs)
-        if looks := typed_options(*(field.name for field in fields(Views))):
-            results.require_turns(", ".join(looks))
     else:
         if sgd.schema is None:
             gate.require(tracking.chosen_measures(measures or None))
@@ -254,7 +247,6 @@ def app(
             rename=inputs.rename,
             accept=inputs.accept or (),
             workers=where if where.asked else None,
-            store=common.working_store(output.store) if where.asked else None,
             progress=OnScreen(),
         )
         results, score_file = scored(common.named_systems(systems)), lambda file: scored([file]).runs[0]

@@ -57,13 +57,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.sensitivity import profile_sensitivity as profile_sensitivity
     from dialgauge.tracking.sgd.official import SgdFrames as SgdFrames, SgdScoring as SgdScoring, score_sgd as score_sgd
     from dialgauge.tracking.sgd.similarity import Matching as Matching
-    from dialgauge.tracking.shard_scores import dialogue_keys as dialogue_keys, key_hashes as key_hashes
-    from dialgauge.tracking.shard_work import (
-        ShardSettings as ShardSettings,
-        ShardTask as ShardTask,
-        ShardWork as ShardWork,
-    )
-    from dialgauge.tracking.shards import RESAMPLED as RESAMPLED, score_shards as score_shards
     from dialgauge.tracking.slot_errors import (
         SlotErrors as SlotErrors,
         slot_error_tables as slot_error_tables,

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import msgspec
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Ontology, State, Turn, dialogue_key
+from dialgauge.engine import Unit, Work, Workers, place_of, run as run_units
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import ALL_FIELDS, Corpus, carries, is_empty_json, read, system_name, system_names, user_turns
+from dialgauge.formats import (
+    ALL_FIELDS,
+    Corpus,
+    carries,
+    hold,
+    is_empty_json,
+    list_shards,
+    named_files,
+    read,
+    system_name,
+    system_names,
+    user_turns,
+)
 from dialgauge.text import Note, counted
 from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import carries_gold
@@ -153,6 +167,61 @@ class SystemInput(FileReading, frozen=True, eq=False):
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
 
 
+class _FileRead(Struct, frozen=True):
+    """What a worker sends back of one file."""
+
+    dialogues: list[Dialogue]
+    reading: FileReading
+    format: str
+    kind: str
+    ontology: Ontology | None
+    fields: frozenset[str]
+
+
+class _ReadFile(Work[None, str]):
+    """Reads one file of an input."""
+
+    def __init__(self, name: str, format: str | None) -> None:
+        self._name, self._format = name, format
+
+    def open(self) -> None:
+        """Nothing is kept open."""
+
+    def do(self, state: None, unit: Unit[str]) -> bytes:
+        """The dialogues of a file."""
+        read_ = load(unit.payload, self._name, self._format)
+        reading = FileReading(**{name: getattr(read_, name) for name in FileReading.__struct_fields__})
+        part = _FileRead(list(read_.dialogues), reading, read_.format, read_.kind, read_.ontology, read_.fields)
+        return msgspec.msgpack.encode(part)
+
+
+def load_parts(source: str | Path, name: str, format: str | None, workers: Workers) -> SystemInput:
+    """One input of which each file is read by a worker; what comes out does not depend on where they run."""
+    files = [shard.name for shard in list_shards([str(source)])]
+    decoder = msgspec.msgpack.Decoder(_FileRead)
+    parts: list[_FileRead] = []
+
+    def dialogues() -> Iterator[Dialogue]:
+        seen: dict[str, str] = {}
+        units = (Unit(file, file) for file in files)
+        for file, done in zip(files, run_units(_ReadFile(name, format), units, workers=workers), strict=True):
+            if done.content is None:
+                raise DialgaugeError(done.failure or f"{file} could not be read")
+            part = decoder.decode(done.content)
+            for dialogue in part.dialogues:
+                if (first := seen.setdefault(dialogue_key(dialogue.id), file)) != file:
+                    raise DialgaugeError(f"the dialogue is also in {first}", file=file, dialogue=dialogue.id)
+                yield dialogue
+            parts.append(replace(part, dialogues=[]))
+            if part.format != parts[0].format:
+                sentence = f"it is in the format {part.format}, but files before it are in {parts[0].format}"
+                raise DialgaugeError(f"{sentence}; name the files of one of them with a pattern", file=file)
+
+    held = hold(dialogues())
+    first, facts = parts[0], structs.asdict(FileReading.joined([part.reading for part in parts]))
+    return SystemInput(name, held, first.format, str(source), first.kind, first.ontology, first.fields, **facts)
+
+
 def load(
     source: Source, name: str | None = None, format: str | None = None, *, may_be_empty: bool = False
 ) -> SystemInput:
@@ -206,9 +275,15 @@ def _as_gold(dialogue: Dialogue) -> Dialogue:
 
 
 def load_systems(
-    sources: Source | Mapping[str, Source] | Sequence[str | Path], format: str | None, *, may_be_empty: bool = False
+    sources: Source | Mapping[str, Source] | Sequence[str | Path],
+    format: str | None,
+    *,
+    may_be_empty: bool = False,
+    workers: Workers = None,
 ) -> list[SystemInput]:
-    """Read one or several systems; names are unique."""
+    """Read one or several systems; names are unique. With ``workers``, files are read where these run."""
+    if place_of(workers).asked:
+        return [load_parts(source, name, format, workers) for name, source in named_files(sources).items()]
     if _is_frame(sources):
         return [load(cast("AnyFrame", sources), None, format)]
     if isinstance(sources, Mapping) and not _is_one_system(sources):

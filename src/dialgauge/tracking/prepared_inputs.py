@@ -110,9 +110,7 @@ class PreparedInputs:
     """Systems and their gold. Without a gold input, each system must bring its own gold or be a flags file.
 
     ``files`` are the files each system was read from, with their roles, ``mappings`` the checksums of what read them,
-    and ``remarks`` what reading them showed, for the record. ``partial``: these are some dialogues of more, so that
-    none of them need be scored. Files of one-domain predictions are told by looking at all of their dialogues; what
-    has only some of them cannot tell.
+    and ``remarks`` what reading them showed, for the record.
     """
 
     def __init__(
@@ -127,7 +125,6 @@ class PreparedInputs:
         files: Mapping[str, Sequence[tuple[str, str]]] | None = None,
         remarks: Mapping[str, Sequence[Remark]] | None = None,
         mappings: Mapping[str, str] | None = None,
-        partial: bool = False,
     ) -> None:
         if not systems:
             raise DialgaugeError("there is nothing to score: name at least one prediction file")
@@ -140,13 +137,11 @@ class PreparedInputs:
         self.notes: dict[tuple[str, str], list[Note]] = {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
-        self._partial = partial
         self._gold_itself: dict[tuple[str, int, bytes], StateComparison] = {}
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
-            if not partial:
-                require_gold(gold, gold_name)
+            require_gold(gold, gold_name)
             shared = encode(gold, "state", self.items)
         self.systems = {
             name: self._system(name, dialogues, gold, shared, exclude) for name, dialogues in systems.items()
@@ -164,7 +159,7 @@ class PreparedInputs:
         kind = "predicted" if silent else predicted_kind(dialogues, name)
         predicted = encode(dialogues, kind, self.items)
         own = shared
-        scope = declared_scope(dialogues) if not self._partial and gold is not None and kind == "predicted" else {}
+        scope = declared_scope(dialogues) if gold is not None and kind == "predicted" else {}
         if gold is not None and scope:
             gold = cut_down(gold, scope)
             own = encode(gold, "state", self.items)
@@ -176,9 +171,7 @@ class PreparedInputs:
                 "it has predictions but no gold states of its own; name the gold file first: dialgauge score GOLD PRED",
                 file=name,
             )
-        aligned = align(
-            own or predicted, predicted, self.policy, exclude, scope.values(), partial=self._partial or silent
-        )
+        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values(), partial=silent)
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
         roles = roles_text(kind, gold=own is not None, own=brings_gold)

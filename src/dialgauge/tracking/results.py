@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from dialgauge.errors import DialgaugeError
 from dialgauge.measures import ONE_MORE_UNIT, Measure, Resampling, Score, Signature, parse_measure
 from dialgauge.rendering import INTERVALS, Column, Display, RunSet, Table, score_cell, score_column
 from dialgauge.text import Note, counted, note_kind, sentence, some_of, upper_first
@@ -61,15 +60,6 @@ class TrackingRuns(RunSet):
     def systems(self) -> list[TrackedSystem]:
         return [TrackedSystem(run, self._own_measures) for run in self.runs]
 
-    def require_turns(self, what: str) -> None:
-        """An error where something looks at turns, and a run that was scored file by file kept only sums."""
-        for run in self.runs:
-            if "turn_scores" not in run.tables:
-                raise DialgaugeError(
-                    f"{what}: run {run.id} was scored with --engine and has no turns, only sums over dialogues; "
-                    "score the files again without --engine"
-                )
-
     @property
     def complete(self) -> bool:
         """Was every gold turn scored, be it against an empty state?"""
@@ -77,7 +67,6 @@ class TrackingRuns(RunSet):
 
     def by(self, name: str) -> dict[str, dict[str, PartScores]]:
         """The scores of each system by domain, slot or turn, as its run keeps them."""
-        self.require_turns(f"by {name}")
         return {label: system.by(name) for label, system in zip(self, self.systems, strict=True)}
 
     def _rows_by(self, by: str) -> Iterator[dict[str, Any]]:
@@ -94,14 +83,12 @@ class TrackingRuns(RunSet):
 
     def faults(self) -> dict[str, SlotErrors]:
         """Where each system goes wrong: episodes, confused values, first errors."""
-        self.require_turns("faults")
         return {label: system.faults for label, system in zip(self, self.systems, strict=True)}
 
     def worst(self, n: int = 5, by: str | None = None) -> Display:
         """The worst dialogues of each system turn by turn: by a measure, or by FGA@0.5 where that was measured."""
         from dialgauge.tracking.worst import layout, ranking_measure, worst_ranking
 
-        self.require_turns("worst")
         shown = Display()
         for system in self.systems:
             ranking = worst_ranking(system, ranking_measure(by) if by else None)
@@ -142,7 +129,6 @@ class TrackingRuns(RunSet):
         """Sheets of sampled dialogues for people to rate, and a table to fill in, which :meth:`rated` reads back."""
         from dialgauge.tracking.rated import write_sheets
 
-        self.require_turns("rating sheets")
         return write_sheets(self.systems, folder, dialogues=dialogues, **how)
 
     def figures(self) -> Mapping[str, Callable[[], Any]]:

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Ontology
 from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import file_name, named_files, read_ontology
+from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
-from dialgauge.runs import Run, Store, new_run
+from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.checks import CheckCounts, accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes
@@ -26,6 +26,7 @@ from dialgauge.tracking.inputs import (
     SystemInput,
     how_many,
     load,
+    load_parts,
     load_systems,
     remarks_on,
 )
@@ -37,7 +38,7 @@ from dialgauge.tracking.measures import (
     slots_without_gold,
 )
 from dialgauge.tracking.parts import RunParts
-from dialgauge.tracking.prepared_inputs import PreparedInputs, System, coverage_policy, prepare_inputs
+from dialgauge.tracking.prepared_inputs import PreparedInputs, System, prepare_inputs
 from dialgauge.tracking.renaming import (
     Renaming,
     named_as_gold,
@@ -49,7 +50,7 @@ from dialgauge.tracking.results import SENSITIVITY, TrackingRuns
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.tracking.tracked_system import KIND
-from dialgauge.tracking.turn_numbers import counted_as_asked, counting_named
+from dialgauge.tracking.turn_numbers import counted_as_asked
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ def score(
     rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None = None,
     accept: str | Collection[str] = (),
     workers: Workers = None,
-    store: Store | None = None,
     progress: Progress = SILENT,
 ) -> TrackingRuns:
     """Score one or several trackers.
@@ -108,8 +108,7 @@ def score(
     unless ``accept`` has ``turns``, ``roles`` or ``ids``.
 
     ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
-    ``workers`` every system may be a folder or a pattern of many files, which are scored one by one (``store`` keeps
-    what is finished): totals, but nothing by turn or slot.
+    ``workers`` files are read where these run, each by one of them; that changes no number.
 
     >>> import dialgauge
     >>> results = dialgauge.score({"d": [{"hotel-area": "north"}]}, {"mine": {"d": [{"hotel-area": "north"}]}})
@@ -134,74 +133,39 @@ def score(
     resampling = Resampling(resamples, seed) if intervals and resamples else None
     required = required_measures(measures)
     accepted = accepted_kinds(accept)
-    if place_of(workers).asked:
-        if sgd or sensitivity or len(rules) > 1 or not isinstance(profiles[0], str):
-            raise DialgaugeError(
-                "with workers only sums come back, so that there is one profile, by name, and no sgd or sensitivity"
-            )
-        from dialgauge.tracking.shard_work import ShardSettings
-        from dialgauge.tracking.shards import score_shards
-
-        settings = ShardSettings(
-            measures=[str(measure) for measure in chosen],
-            profile=profiles[0],
-            coverage=coverage_policy(coverage),
-            exclude=sorted(exclude),
-            ontology=slots,
-            gold="" if gold is None else file_name(gold),
-            gold_format=gold_format,
-            format=pred_format,
-            turns=turns and str(counting_named(turns)),
-            renaming=None if rename is None else read_renaming(rename),
-            accept=sorted(accepted),
-        )
-        runs: list[Run] = []
-        for name, source in named_files(predictions).items():
-            with progress.bar(f"scoring {name}") as advance:
-                runs += score_shards(
-                    [source],
-                    settings,
-                    store=store or Store(),
-                    required=required,
-                    accept=accepted,
-                    resampling=resampling,
-                    workers=workers,
-                    name=name,
-                    on_unit=advance,
-                ).runs
-        results = TrackingRuns(runs)
-    else:
-        with progress.reading(1 + how_many(predictions)) as advance:
+    with progress.reading(1 + how_many(predictions)) as advance:
+        many = place_of(workers).asked
+        if many and isinstance(gold, str | Path):
+            reference: SystemInput | None = load_parts(gold, "gold", gold_format, workers)
+        else:
             reference = None if gold is None else load(gold, "gold", gold_format)
-            advance(1)
-            empty = reference is not None and coverage == "empty"
-            systems = load_systems(predictions, pred_format, may_be_empty=empty)
-        for system_input in (reference, *systems):
-            if system_input is not None:
-                progress.say(system_input.described())
-        systems, notes = _as_asked(reference, systems, turns, rename)
-        for system in systems if reference else ():
-            if system.brings_gold:
-                progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
-        inventory = slots or (sgd.schema if sgd else None)
-        inputs = prepare_inputs(
-            reference, systems, coverage=coverage, exclude=exclude, ontology=inventory, accept=accepted
+        advance(1)
+        empty = reference is not None and coverage == "empty"
+        systems = load_systems(predictions, pred_format, may_be_empty=empty, workers=workers)
+    for system_input in (reference, *systems):
+        if system_input is not None:
+            progress.say(system_input.described())
+    systems, notes = _as_asked(reference, systems, turns, rename)
+    for system in systems if reference else ():
+        if system.brings_gold:
+            progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
+    inventory = slots or (sgd.schema if sgd else None)
+    inputs = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory, accept=accepted)
+    inputs.notes = _checked(inputs, systems, rules, notes, accepted)
+    usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
+    others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
+    steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
+    with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
+        results = score_prepared(
+            inputs,
+            chosen,
+            rules,
+            resampling=resampling,
+            required=required,
+            sgd=sgd,
+            sensitivity=others,
+            advance=advance,
         )
-        inputs.notes = _checked(inputs, systems, rules, notes, accepted)
-        usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
-        others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
-        steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
-        with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
-            results = score_prepared(
-                inputs,
-                chosen,
-                rules,
-                resampling=resampling,
-                required=required,
-                sgd=sgd,
-                sensitivity=others,
-                advance=advance,
-            )
     for sentence in results.coverage_sentences():
         progress.say(sentence)
     return results
