@@ -59,7 +59,7 @@ NO_TARGETS = ("values/reply_*.py", "values/told.py", "values/withdrawn.py", "val
 #: Functions that make texts and no numbers.
 SAYS = {
     "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",
-    "screen_form", "_short_parts", "_escaped", "no_score", "_unfit", "describe", "as_text",
+    "screen_form", "_short_parts", "_escaped", "_digest", "_agreed", "_of_values", "no_score", "_unfit",
 }  # fmt: skip
 EQUAL = Path(__file__).with_name("mutants_equal.txt")
 #: Seconds of tests that a mutant may outlive.
@@ -73,7 +73,10 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 #: Arguments that change no number.
-SAYS_NOTHING = ("strict", "frozen", "kw_only", "order", "slots", "copy", "dtype")
+SAYS_NOTHING = (
+    "strict", "frozen", "kw_only", "order", "slots", "copy", "dtype", "gc", "eq", "array_like", "repr", "hash",
+    "version", "summary", "title", "formula",
+)  # fmt: skip
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
@@ -235,14 +238,15 @@ def replaced(lines: list[str], node: ast.expr, changed: ast.expr) -> list[str]:
 
 #: Loaded by every Python that runs in the workshop: notes the functions that are called, by file and line.
 NOTES = """
-import atexit, builtins, os
+import builtins, os
 called = set()
-builtins.mutants_called = called.add
-def save(path):
-    with open(path, "a") as file:
-        file.writelines(f"{each}\\n" for each in called)
-if "MUTANTS_NOTES" in os.environ:
-    atexit.register(lambda: save(os.environ["MUTANTS_NOTES"] + f".{os.getpid()}"))
+def note(place):
+    if place not in called:
+        called.add(place)
+        if "MUTANTS_NOTES" in os.environ:
+            with open(os.environ["MUTANTS_NOTES"] + f".{os.getpid()}", "a") as file:
+                print(place, file=file)
+builtins.mutants_called = note
 """
 #: A plugin of pytest: takes the time and the functions of every test, or runs the chosen tests alone, in their order.
 PLUGIN = """

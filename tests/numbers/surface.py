@@ -181,6 +181,18 @@ def _right_slots(counts: Any, settings: Any) -> Any:
     return counts.turns.correct, np.ones(len(counts))
 
 
+def own_measure(run: dialgauge.Run, numbers: Sequence[Any] | None) -> float | None:
+    """A measure of another package that gives these numbers of the units, or fails."""
+
+    def units(counts: Any, settings: Any) -> Any:
+        return 1 / 0 if numbers is None else numbers
+
+    card: Card[Any] = Card(
+        name="Own", family="tracking", title="", summary="", formula="", source="", units=units, upper=float("inf")
+    )
+    return values(_again(run, [Measure(card)]))["Own"]
+
+
 #: A measure of our own: how many slots of a turn are right.
 _RIGHT: Card[Any] = Card(
     name="Right", family="tracking", title="", summary="", formula="C", source="", units=_right_slots, parts=True,

@@ -84,3 +84,12 @@ def test_the_true_rate_behind_an_imperfect_grader(verdicts: dict[str, list[bool]
     assert (corrected["low"], corrected["high"]) == pytest.approx(
         (max(middle + shift - reach, 0), min(middle + shift + reach, 1)), abs=1e-9
     )
+
+
+def test_a_grader_that_tells_nothing_is_not_corrected() -> None:
+    """Sensitivity and specificity add up to 1: the verdicts do not depend on the truth."""
+    rows = [(task, 0, "ann", task % 2 == 0) for task in range(40)]
+    rows += [(task, 0, "model", task % 4 < 2) for task in range(40)]
+    [grader] = surface.graders(rows, "ann")["corrected"]
+    assert grader["sensitivity"]["value"] + grader["specificity"]["value"] == 1
+    assert grader["corrected"] is None

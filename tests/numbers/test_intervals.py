@@ -53,7 +53,7 @@ def found(counts: list[int], cases: int) -> list[tuple[float, float]]:
     return [every[count]["JGA"] for count in counts]  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("cases", SIZES)
+@pytest.mark.parametrize("cases", [2, 3, *SIZES])
 def test_shares_have_the_closed_form(cases: int) -> None:
     some = sorted({0, 1, 2, cases // 7, cases // 2, cases * 9 // 10, cases - 2, cases - 1, cases})
     counts = list(range(cases + 1)) if cases <= 40 else some
@@ -129,9 +129,11 @@ def test_other_shares_have_the_studentised_interval(seed: int, right: float) -> 
         assert (low, high) == pytest.approx(studentised(num, den, chance), abs=0.04 * (high - low)), measure
 
 
-def test_a_mean_over_slots_has_the_jackknifes_interval() -> None:
+@pytest.mark.parametrize(("dialogues", "off"), [(30, 1e-5), (2, 0.3)])
+def test_a_mean_over_slots_has_the_jackknifes_interval(dialogues: int, off: float) -> None:
+    """Student's quantile is an expansion, which for two dialogues is a quarter too small."""
     chance = np.random.default_rng(4)
-    gold, predicted = turns(chance, 30, 1.0), turns(chance, 30, 0.8)
+    gold, predicted = turns(chance, dialogues, 1.0), turns(chance, dialogues, 0.8)
     run = surface.tracking(gold, predicted, measures="F1(average=gold-slot)", intervals=True)
     counted: dict[str, dict[str, Chances]] = {}
     for (dialogue, slot), (correct, wrong, missed, spurious) in surface.counts_by_slot(run).items():
@@ -147,7 +149,19 @@ def test_a_mean_over_slots_has_the_jackknifes_interval() -> None:
     without = np.array([mean(dialogue) for dialogue in gold])
     error = np.sqrt((len(gold) - 1) / len(gold) * ((without - without.mean()) ** 2).sum())
     reach = stats.t.ppf(0.975, len(gold) - 1) * error
-    assert (low, high) == pytest.approx((value - reach, value + reach), abs=1e-5)
+    ends = max(value - reach, 0), min(value + reach, 1)
+    assert (low, high) == pytest.approx(ends, abs=off * reach)
+
+
+@pytest.mark.parametrize(("own", "there"), [(["y"], False), (["x"], True), (["y", "x"], True), (["y", "y"], False)])
+def test_a_slot_seen_in_one_dialogue_and_never_right_has_no_interval(own: list[str], there: bool) -> None:
+    """More dialogues would bring more such slots: what was seen once tells how much is unseen."""
+    gold = {f"d{number}": [{"hotel-area": "x"}] * 2 for number in range(9)}
+    said = {name: [{"hotel-area": "xy"[int(name[1:]) % 3 == 0]}, {"hotel-area": "x"}] for name in gold}
+    gold["d9"], said["d9"] = [{"hotel-stars": "x"}] * len(own), [{"hotel-stars": each} for each in own]
+    run = surface.tracking(gold, said, measures="F1(average=gold-slot)", intervals=True)
+    [(low, high)] = surface.intervals(run).values()
+    assert (low is not None, high is not None) == (there, there)
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall"])
@@ -156,6 +170,8 @@ def test_correlations_are_scipys(kind: str) -> None:
     names = ("JGA", "SA", "AGA", "RSA")
     run = surface.tracking(turns(chance), turns(chance), measures=",".join(names))
     by_turn = [surface.turn_values(run, name) for name in names]
+    few = surface.tracking({"d": [{"hotel-area": "x"}] * 2}, {"d": [{"hotel-area": "x"}, {}]}, measures="JGA,SA")
+    assert surface.turn_correlations(few, kind) == [[pytest.approx(1)] * 2] * 2
     theirs: Any = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
     for row, first in zip(surface.turn_correlations(run, kind), by_turn, strict=True):
         for value, second in zip(row, by_turn, strict=True):

@@ -66,6 +66,14 @@ def test_means_over_dialogues_and_parts() -> None:
     assert list(values.values()) == pytest.approx([every, by_dialogue, 1, every, by_dialogue], abs=1e-12)
 
 
+def test_measures_of_other_packages() -> None:
+    """Numerators and denominators of each of the 13 turns; anything else is an error."""
+    run = surface.tracking(GOLD, SAID, measures="JGA")
+    assert surface.own_measure(run, [range(13), [2] * 13]) == 3
+    for wrong in ([1] * 13, [[1] * 12] * 2, [[[1]] * 13] * 2, None):
+        assert surface.refused(surface.own_measure, run, wrong)
+
+
 OPERATORS: list[Callable[[Any], Any]] = [
     float, abs, round, lambda x: round(x, 2), lambda x: x + 2, lambda x: 2 + x, lambda x: x - 2, lambda x: 2 - x,
     lambda x: x * 3, lambda x: 3 * x, lambda x: x / 3, lambda x: 3 / x, lambda x: f"{x:.3f}", lambda x: sum([x, x]),

@@ -125,7 +125,10 @@ WRONG: Cases = {
     "simpletod": {"hotel-name": {"hotel": ["dontcare hotel", ""]}},
     "convlab3": {"hotel-name": {"ritz|hilton": ["rit", ""]}},
     "multiwoz22": {"bus-day": {"monday": ["tuesday"]}, "hotel-area": {"centre": ["center"]}},
-    "hidst": {"train-arriveBy": {"09:15": ["09:31", "08:59"]}, "restaurant-name": {"nandos": ["pizza hut", ""]}},
+    "hidst": {
+        "train-arriveBy": {"09:15": ["09:31", "08:59"]},
+        "restaurant-name": {"nandos": ["pizza hut", "", "-"], "'": ["nandos"]},
+    },
     "trade": {
         "hotel-type": {"guesthouse": ["guesthouse"], "bed and breakfast": ["bed and breakfast"]},
         "restaurant-name": {"restaurant one seven": ["restaurant one seven"]},

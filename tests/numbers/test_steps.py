@@ -129,6 +129,16 @@ def test_systems_that_differ_alike_everywhere_have_no_interval() -> None:
     assert (told["noise_floor"], told["detectable"]) == (None, None)
 
 
+@pytest.mark.parametrize("resamples", [18, 19, 20, 39])
+def test_how_many_swaps_can_find_a_difference(resamples: int) -> None:
+    """With n swaps p is at least 1 / (1 + n), and no critical value leaves p below 0.05 where that is not."""
+    systems = {"a": tracker(1, 0.95), "b": tracker(2, 0.3)}
+    comparison = surface.compared(GOLD, systems, measures="JGA", resamples=resamples)
+    ours = surface.difference(comparison, "a", "b", "JGA")
+    assert ours["p"] == ours["adjusted"] == pytest.approx(1 / (1 + resamples))
+    assert ours["significant"] == (resamples > 19) == np.isfinite([ours["low"], ours["high"]]).all()
+
+
 # Amounts: what one more unit, as far off as it may lie, would change
 
 Unit = tuple[float, float]

@@ -81,6 +81,9 @@ CASES: dict[str, tuple[Callable[[Any], None], tuple[float, ...]]] = {
     "an unreadable departure removes none": (
         first(state_2={**NORTH, "train": {**TRAIN, "leaveat": "a:b pm"}}), (1, 1, 1, 1)),
     "a train without the departure time": (first(state_2={**NORTH, "train": TRAIN}), (1, 1, 1, 1)),
+    "the train is told by its departure": (  # an offer to grounded alone; the id that was asked for is missing
+        first(response_2="it leaves at [train_leave] ."), (0.5, 0.5, 1, 0.5)),
+    "the price of a train is no offer": (first(response_2="it costs [train_price] ."), (0.5, 0.5, 0.5, 0.5)),
     "no domain in the state": (first(state_0={}), (0.5, 0.5, 0.5, 0.5)),
     "a third dialogue's turn too many": (lambda system: system["sng0002"].append(turn(EVERYTHING)), (1, 1, 1, 1)),
     "the last turn is missing": (lambda system: system["mul0001"].pop(), (0.5, 0.5, 0.5, 0.5)),
@@ -108,6 +111,31 @@ def test_flags_by_hand(gold: Path) -> None:
     assert surface.job_flags(run, "mwzeval")["mul0001"] == {"hotel": (False, False), "train": (True, False)}
     assert surface.job_flags(run, "grounded")["mul0001"] == {"hotel": (False, False), "train": (True, True)}
     assert surface.job_flags(run, "mwzeval")["sng0002"] == {"restaurant": (True, True)}
+
+
+AGREED = {"destination": "Ely", "leaveat": "9:00"}
+TAXIS: dict[str, tuple[str, Any, tuple[bool, bool]]] = {
+    "a car": ("a [taxi_type] , its phone is [taxi_phone] .", AGREED, (True, True)),
+    "its phone alone": ("call [taxi_phone] .", AGREED, (True, True)),
+    "its type alone": ("a [taxi_type] comes .", AGREED, (True, False)),
+    "neither": ("it leaves at [taxi_leave] .", AGREED, (False, False)),
+    "another place": ("call [taxi_phone] .", {**AGREED, "destination": "cambridge"}, (False, False)),
+    "another time": ("call [taxi_phone] .", {**AGREED, "leaveat": "09:15"}, (False, False)),
+    "no time": ("call [taxi_phone] .", {"destination": "ely"}, (False, False)),
+    "no state": ("call [taxi_phone] .", None, (False, False)),
+}
+
+
+@pytest.mark.parametrize("case", TAXIS)
+def test_taxis_by_hand(case: str, tmp_path: Path) -> None:
+    """They have no database: mwzeval informs of every one, grounded of an offer after the place and time wanted."""
+    response, state, flags = TAXIS[case]
+    said = answer("call 01 .", {"taxi": {"destination": "ely", "leaveAt": "09:00"}})
+    goal = {"taxi": {"info": {"destination": "ely", "leaveAt": "09:00"}, "reqt": ["phone"]}}
+    gold = write_town(tmp_path, {"SNG0003.json": gold_dialogue(goal, [said])})
+    run = scored(gold, {"sng0003": [turn(response, {"taxi": state} if state else {}, "taxi")]})
+    assert surface.job_flags(run, "grounded")["sng0003"] == {"taxi": flags}
+    assert surface.job_flags(run, "mwzeval")["sng0003"] == {"taxi": (True, "taxi_phone" in response)}
 
 
 def test_companions_by_hand(gold: Path) -> None:
