@@ -49,8 +49,9 @@ def test_a_conversation_under_another_task_is_found_and_read_first(capsys: Captu
     [review] = json.loads(Path("review.json").read_text())["logs"]
     assert review["foreign"] == ["pay-duty#1"] and not review["sound"]
     assert review["read_first"][0]["conversation"] == "pay-duty#1"
-    assert "1 of 15 conversations is filed under another task (pay-duty#1 fits task later-window)" in " ".join(
-        outcome.out.split()
+    assert (
+        "1 of 15 conversations is filed under another task (pay-duty#1); 1 fits exactly one other task "
+        "(pay-duty#1 task later-window)" in " ".join(outcome.out.split())
     )
 
 

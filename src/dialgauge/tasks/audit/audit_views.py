@@ -58,10 +58,14 @@ def belonging_answer(integrity: Integrity) -> str:
     if not foreign:
         untold = "; the rest cannot be told" if integrity.counts["unknown"] else ""
         return f"{integrity.counts['belongs']:,} of {total} belong to their tasks{untold}."
-    shown = [f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign]
     verb = "is" if len(foreign) == 1 else "are"
     finding = f"{len(foreign):,} of {total} {verb} filed under another task"
-    return f"The log is not what it claims to be: {finding} ({some_of(shown, _FOREIGN)})."
+    finding += f" ({some_of((each.conversation for each in foreign), _FOREIGN)})"
+    if mapping := integrity.mapping:
+        shown = some_of((f"{name} task {task}" for name, task in mapping), _FOREIGN)
+        fit = "fits" if len(mapping) == 1 else "fit"
+        finding += f"; {len(mapping):,} {fit} exactly one other task ({shown})"
+    return f"The log is not what it claims to be: {finding}."
 
 
 def task_set_tables(audit: TaskSetAudit) -> list[Table]:

@@ -42,7 +42,7 @@ def _reach(integrity: Integrity) -> str:
     if integrity.tasks_from == "majority":
         return " No task file was at hand: ids that are permuted as a whole would not show."
     if share is None:
-        return " No call names a user or an order, so only stored actions could tell."
+        return " Only stored actions could tell: no identifier in the calls could be held against another task."
     return f" Identifiers in the calls fit {100 * share:.1f}% of the other tasks."
 
 
