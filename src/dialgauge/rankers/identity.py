@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from dialgauge._version import __version__
-from dialgauge.plugins import installed_versions, package_of
+from dialgauge.plugins import package_of, version_of
 from dialgauge.source import own_source
 
 _OURS = "dialgauge"
@@ -71,5 +71,5 @@ def _is_file(path: Path) -> bool:
 @cache
 def _arithmetic() -> tuple[str, ...]:
     """The packages that are installed: which of them are loaded by now is chance."""
-    versions = installed_versions()
-    return tuple(f"{name}-{versions[name]}" for name in _ARITHMETIC if name in versions)
+    versions = {name: version_of(name) for name in _ARITHMETIC}
+    return tuple(f"{name}-{version}" for name, version in versions.items() if version)

@@ -19,7 +19,7 @@ import msgspec
 from dialgauge._version import __version__
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of
-from dialgauge.plugins import installed_versions
+from dialgauge.plugins import version_of
 from dialgauge.runs.manifest import MOST_SEED, Input, Manifest, plain
 from dialgauge.text import without_secrets
 
@@ -82,10 +82,8 @@ def versions() -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Looked up once: all folders that Python imports from are listed for it."""
-    installed = installed_versions()
     known = {"dialgauge": __version__, "python": python_version()}
-    return known | {package: installed[package] for package in KEY_PACKAGES if package in installed}
+    return known | {package: version for package in KEY_PACKAGES if (version := version_of(package))}
 
 
 def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
