@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
 #: The code of notes that have none, and of those that name options of the command line, which pages leave out.
 REMARK, OPTIONS = "remark", "options"
@@ -154,10 +153,7 @@ _NAMES_A_KEY = re.compile(
 )
 #: How keys of well-known services begin.
 _KEY_START = re.compile(r"(?:[sprd]k|hf|gh[oprsu]|github_pat|glpat|gsk|xox[a-z])[-_].{6}|A(?:Iza|KIA).{8}")
-_HEX, _LONGEST_WORD, _SHORTEST_KEY, _SHORTEST_NAMED, _SHORTEST_MIXED = 16, 20, 16, 8, 8
-#: In random texts of both cases and digits two of three signs are of another kind than the one before; in names of
-#: models, such as Mixtral-8x7B-Instruct-v0.1, one of four. Short texts need more: 4f1d8a9c2b.
-_RANDOM, _MIXED = 0.35, 0.6
+_HEX, _LONGEST_WORD, _SHORTEST_NAMED = 16, 20, 8
 
 
 def without_secrets(text: str) -> str:
@@ -195,18 +191,11 @@ def _keys(segments: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _looks_like_a_key(segment: str) -> bool:
-    """Whether a segment begins as keys do, is a long hexadecimal number, or has letters and digits as if by chance."""
+    """Whether a segment begins as keys do, is a long hexadecimal number, or has a long word with letters and digits."""
     segment = re.sub("%([0-9A-Fa-f]{2})", lambda code: chr(int(code[1], 16)), segment)
     words = re.findall("[A-Za-z0-9]+", segment)
     signs = "".join(words)
     if _KEY_START.match(segment) or (len(signs) >= _HEX and re.fullmatch("[0-9A-Fa-f]+", signs)):
         return True
-    if any(len(word) >= _LONGEST_WORD and re.search("[0-9]", word) and re.search("[A-Za-z]", word) for word in words):
-        return True
-    changes = sum(_kind(letter) != _kind(other) for word in words for letter, other in pairwise(word))
-    shortest = _SHORTEST_MIXED if changes >= _MIXED * len(signs) else _SHORTEST_KEY
-    return len(signs) >= shortest and changes >= _RANDOM * len(signs)
-
-
-def _kind(sign: str) -> int:
-    return 0 if sign.isdigit() else 1 if sign.isupper() else 2
+    long_words = (word for word in words if len(word) >= _LONGEST_WORD)
+    return any(re.search("[0-9]", word) and re.search("[A-Za-z]", word) for word in long_words)

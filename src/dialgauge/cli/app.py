@@ -196,9 +196,12 @@ def _system_sentence(error: Exception) -> str:
 
 def say(message: str, example: str = "") -> None:
     """One line on standard error, with nothing that acts on the terminal; an example follows in lines of its own."""
-    from dialgauge.text import plain
+    from dialgauge.text import plain, without_secrets
 
-    lines = [plain(" ".join(message.split())), *(f"  {plain(line)}" for line in example.split("\n") if example)]
+    lines = [
+        plain(" ".join(without_secrets(message).split())),
+        *(f"  {plain(line)}" for line in example.split("\n") if example),
+    ]
     with suppress(OSError):  # where nobody can be told, the exit code has to say it
         sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.stderr.flush()
