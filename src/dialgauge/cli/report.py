@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from dialgauge.cli import writing
 from dialgauge.cli.app import command
 from dialgauge.cli.options import FILE, PATH, RUN, Whole
 from dialgauge.cli.screen import err, out
-from dialgauge.runs import Store
+from dialgauge.runs import Run, Store
 from dialgauge.text import plain
 
 _MAILABLE = 5_000_000
@@ -53,11 +54,12 @@ def app(
 ) -> None:
     """Write runs as one self-contained HTML file: answers, scores, charts and selected dialogues.
 
-    Several runs of one kind are compared, with their dialogues side by side, biggest differences first. Charts need the
-    extra 'figures'.
+    Several runs of one kind are compared, with their dialogues side by side, biggest differences first.
     """
     opened = Store(store)
-    chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
+    chosen = list({run.id: run for name in runs for run in _named(opened, name)}.values())
+    if runs == ("latest",):
+        err.print(f"latest: {', '.join(run.name for run in chosen)}")
     if redact:
         chosen, redactor = explorer.redacted_runs(chosen)
         err.print(plain(redactor.sentence()))
@@ -71,3 +73,13 @@ def app(
         err.print("That is large for an e-mail; reduce it with --dialogues.")
     screen = out if writing.on_screen(markdown) else err
     screen.print(f"Open {html.resolve().as_uri()}")
+
+
+def _named(store: Store, name: str) -> list[Run]:
+    """The run of a name; of ``latest`` all runs that its command stored, as when it scored several systems."""
+    run = store.open(name)
+    if name != "latest":
+        return [run]
+    newest_first = sorted(store.list(), key=lambda manifest: manifest.created, reverse=True)
+    own = takewhile(lambda manifest: manifest.command == run.manifest.command, newest_first)
+    return [store.open(manifest.id) for manifest in reversed(list(own))]

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         comparison_tables as comparison_tables,
         screen_tables as screen_tables,
     )
-    from dialgauge.comparison.draws import ComparisonDraws as ComparisonDraws
     from dialgauge.comparison.figures import comparison_figures as comparison_figures, figure_label as figure_label
     from dialgauge.comparison.missing import (
         MISSING_OPTIONS as MISSING_OPTIONS,
@@ -51,9 +50,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.comparison.result import Comparison as Comparison
     from dialgauge.comparison.runs import (
-        can_be_compared as can_be_compared,
         compare_runs as compare_runs,
-        compare_runs_again as compare_runs_again,
         scores_of_run as scores_of_run,
     )
     from dialgauge.comparison.scores import (

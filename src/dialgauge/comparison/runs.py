@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge.comparison.draws import ComparisonDraws
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
@@ -57,21 +56,6 @@ def compare_runs(
     opened = [place.open(run) if isinstance(run, str) else run for run in runs]
     scores, named = _scores_of_runs(opened, measures, missing)
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
-
-
-def compare_runs_again(runs: Sequence[Run], draws: ComparisonDraws) -> Comparison:
-    """What :func:`compare_runs` made of these runs when the draws were kept; a ValueError where they are of others."""
-    scores, named = _scores_of_runs(runs, None, "shared")
-    return draws.comparison(scores, named)
-
-
-def can_be_compared(runs: Sequence[Run]) -> bool:
-    """Whether a comparison of these runs would not be refused; nothing is tested for that."""
-    try:
-        scores, _ = _scores_of_runs(runs, None, "shared")
-    except DialgaugeError:
-        return False
-    return bool(scores.measures) and bool(scores.dialogues)
 
 
 def _scores_of_runs(

@@ -216,6 +216,20 @@ def conduct(run: Run) -> Table | None:
     return table if table.rows else None
 
 
+def beliefs(run: Run) -> Table | None:
+    """What users believe, and what is true."""
+    frame = _table(run, CONVERSATIONS)
+    if not frame.height:
+        return None
+    table = Table("Belief and truth", ["rules", "the user believes", "done", "not done"])
+    for rules in RULES:
+        for belief, words in ((True, "it is done"), (False, "it is not"), (None, "nothing known")):
+            own = frame.filter(pl.col("complete").eq_missing(belief) & pl.col(rules).is_not_null())[rules]
+            if len(own):
+                table.add(rules, words, int(own.sum()), int((~own).sum()))
+    return table if table.rows else None
+
+
 def understood(run: Run) -> Table | None:
     """How well each side heard the other."""
     table = Table(
@@ -324,6 +338,7 @@ VIEW = View(
         "ends": ends,
         "trials": trials,
         "conduct": conduct,
+        "beliefs": beliefs,
         "understood": understood,
         "confusions": confusions,
     },

@@ -36,6 +36,7 @@ from dialgauge.report import (
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.slot_errors import slots_per_dialogue
 from dialgauge.tracking.tables import PREDICTIONS, SLOT_ERRORS, SLOT_REWORDINGS, SLOT_SCORES, TURN_SCORES
 from dialgauge.tracking.tracked_system import TrackedSystem
@@ -52,8 +53,7 @@ TURN_TYPES = {
     "type2": Mark("error carried over (type 2)", "warn"),
 }
 NOTHING = "(nothing)"
-#: The measures that head a page, and those of parts, which are stored with the run.
-HEADS = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FGA@1")
+#: The measures of parts, which are stored with the run.
 MEASURES = ("JGA", "FGA@0.5", "AGA", "RSA", "F1")
 _PARTS = "part_scores"
 
@@ -296,7 +296,7 @@ _DIALOGUE_BARS = Chart("bars", ("dialogues",))
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
-    scores=lambda run: HEADS,
+    scores=lambda run: DEFAULT_MEASURES,
     tables={
         "by-domain": by_domain,
         "by-slot": by_slot,
