@@ -166,6 +166,17 @@ class Check(Struct, frozen=True):
     #: What else there is to know, by the names that ``--json`` gives it.
     facts: Mapping[str, object]
 
+    def record(self) -> dict[str, object]:
+        """The check as ``--json`` has it; a drop is limited to the margin, and nothing may be missing."""
+        facts = self.facts
+        return {
+            "name": f"{self.system}: {facts['check']} {self.measure}",
+            "limit": facts.get("least", facts.get("margin", 0)),
+            "value": next(facts[key] for key in ("value", "drop", "missing") if key in facts),
+            "passed": self.passed,
+            "sentence": self.sentence,
+        }
+
     def document(self) -> dict[str, object]:
         """The check as a part of ``--json``."""
         return {
@@ -186,6 +197,10 @@ class Checks(Struct, frozen=True):
     def document(self) -> dict[str, object]:
         """``checks`` for ``--json``, if any were asked for."""
         return {"checks": [check.document() for check in self.found]} if self.found else {}
+
+    def records(self) -> list[dict[str, object]]:
+        """The checks for ``--json``."""
+        return [check.record() for check in self.found]
 
     def exit_code(self, otherwise: int) -> int:
         """Say which checks failed and in which measure; the code of a failed check, of missing units, or the other."""
@@ -289,7 +304,7 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
         sign = 1 if difference.higher_is_better is False else -1
         low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
         facts = {
-            "check": _DROP, "against": against, "drop": sign * difference.difference + 0.0,
+            "check": _DROP, "against": against, "margin": margin, "drop": sign * difference.difference + 0.0,
             "low": low, "high": high, "p": float(p),
         }  # fmt: skip
         passed = not (worse and larger and p < _ALPHA)

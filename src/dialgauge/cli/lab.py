@@ -36,7 +36,7 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import AlwaysStoredOutput, OnScreen, Output
+from dialgauge.cli.output import AlwaysStoredOutput, OldOutput as Output, OnScreen
 from dialgauge.cli.screen import err, line_reader, out, progress_bar
 from dialgauge.cli.writing import typed_command
 from dialgauge.errors import DialgaugeError, nearest

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from dialgauge import comparison, rendering, report, runs
 from dialgauge.cli import common, writing
-from dialgauge.cli.options import PATH, option, options, typed_options
+from dialgauge.cli.options import FILE, FOLDER, PATH, option, options, typed_options
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.engine import Progress
 from dialgauge.errors import DialgaugeError
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _USE_STORE = ("from_runs", "from_run", "fail_on_drop", "view")
 #: Sets of dialogues, such as the splits of a task, up to which each has its verdict.
 _MOST_VERDICTS = 3
+#: Stored runs that are named one by one.
+_MOST_NAMED = 5
 
 
 class OnScreen(Progress):
@@ -44,8 +48,97 @@ class OnScreen(Progress):
 
 
 @options
-class Output(common.DrawnOutput):
-    """Where results go. What cannot be written is refused before the work begins."""
+class PageOutput:
+    """Where a page goes: to the screen, into files, and as JSON. What cannot be written is refused before the work."""
+
+    json: Path | None = option("--json", type=FILE, help="Write runs and page as JSON; - for stdout, without tables.")
+    table: Path | None = option("--table", type=FILE, help="Write the tables: .md, .tex, .html, .csv or .json.")
+    figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
+    wide: bool = option("--wide", is_flag=True, help="Show every column, however wide the table gets.")
+
+    def __post_init__(self) -> None:
+        out.wide = self.wide
+        if self.table is not None:
+            report.require_format(self.table)
+
+    def present(
+        self, page: report.Page, *, runs: Sequence[Run] = (), checks: Checks | None = None, everything: bool = False
+    ) -> None:
+        """Write the files that were asked for, and print the page; its verdict comes last.
+
+        ``runs`` are those whose manifests ``--json`` has; ``everything`` prints all rows and folded texts.
+        """
+        if self.json is not None:
+            document = report.json_document(page, runs, checks.records() if checks else ())
+            writing.write_file(self.json, document.encode("utf-8", "backslashreplace"))
+        if self.table is not None:
+            report.write_page(page, self.table)
+        for path in report.write_figures(page, self.figures) if self.figures is not None else ():
+            err.print(f"drew {path}")
+        if writing.on_screen(self.json):
+            out.page(page, everything=everything)
+
+
+@options
+class Output(PageOutput):
+    """The same for a command that makes runs, which it stores."""
+
+    store: Path | None = option(
+        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
+    )
+    no_store: bool = option("--no-store", is_flag=True, help="Keep no run.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.no_store:
+            runs.Store(self.store).check_writable()
+
+    def store_runs(self, made: Sequence[Run]) -> list[Run]:
+        """Store runs and say which; without a store, they come back as they are."""
+        if self.no_store:
+            return list(made)
+        store = runs.Store(self.store)
+        stored = [run if run.stored else store.add(run) for run in made]
+        for run in stored[:_MOST_NAMED]:
+            err.print(f"stored as run {run.id} in {store.folder}")
+        if len(stored) > _MOST_NAMED:
+            err.print(f"and {len(stored) - _MOST_NAMED:,} more")
+        return stored
+
+    def present(
+        self,
+        page: report.Page | report.RunSet,
+        *,
+        runs: Sequence[Run] = (),
+        checks: Checks | None = None,
+        everything: bool = False,
+    ) -> None:
+        """The same; runs are stored first, and their page is presented, of several systems their comparison."""
+        if isinstance(page, report.RunSet):
+            stored = report.RunSet(self.store_runs(page.runs))
+            page, runs = runs_page(stored), stored.runs
+        super().present(page, runs=runs, checks=checks, everything=everything)
+
+
+def runs_page(results: report.RunSet) -> report.Page:
+    """The page of some runs: of one, what there is to say of it; of several, their comparison, if they compare."""
+    page = results.page()
+    if len(results) == 1:
+        return page
+    about = {tuple(map(str, map(run.manifest.config.get, kind_named(run.kind).measured_on))) for run in results.runs}
+    if len(about) > 1:
+        return page
+    try:
+        compared = comparison.comparison_page(comparison.compare_runs(results.runs), ["scores"])
+    except DialgaugeError as why:
+        return replace(page, verdict=f"Not compared: {why}.")
+    warnings = list(dict.fromkeys([*page.warnings, *compared.warnings]))
+    return replace(compared, warnings=warnings, notes=list(dict.fromkeys([*page.notes, *compared.notes])))
+
+
+@options
+class OldOutput(common.DrawnOutput):
+    """Where results of commands go that have not moved to pages yet."""
 
     run: bool = option(
         "--run", is_flag=True, help="Store the results in the run store, one run per system. --store implies it."
@@ -120,7 +213,7 @@ class Output(common.DrawnOutput):
 
 
 @options
-class AlwaysStoredOutput(Output):
+class AlwaysStoredOutput(OldOutput):
     """The same for a command that always stores its runs."""
 
     run: bool = option(
@@ -135,7 +228,7 @@ class AlwaysStoredOutput(Output):
 
 
 @options
-class ViewedOutput(Output):
+class ViewedOutput(OldOutput):
     """The same for a command that also opens its runs in the explorer, which must be stored for that."""
 
     view: bool = option(

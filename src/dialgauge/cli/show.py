@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from dialgauge import report
-from dialgauge.cli import common, writing
 from dialgauge.cli.app import command
 from dialgauge.cli.options import PATH, RUN, Whole, bundle
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.output import PageOutput
+from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
 
@@ -24,7 +24,7 @@ from dialgauge.runs import Run, Store
 @click.option("--dialogue", multiple=True, metavar="ID", help="Show this dialogue turn by turn; repeatable.")
 @click.option("--all", is_flag=True, help="Show all tables, all rows and folded texts.")
 @click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
-@bundle(output=common.DrawnOutput)
+@bundle(output=PageOutput)
 def app(
     run: str,
     by: tuple[str, ...],
@@ -33,7 +33,7 @@ def app(
     dialogue: tuple[str, ...],
     all: bool,
     store: Path | None,
-    output: common.DrawnOutput,
+    output: PageOutput,
 ) -> None:
     """Show a stored run.
 
@@ -43,14 +43,7 @@ def app(
     page = _page(opened, [*(f"by-{name}" for name in by), *only], worst, dialogue, everything=all)
     if run != opened.id:
         err.print(f"{run}: run {opened.id}", style="dim")
-    if output.json is not None:
-        writing.write_file(output.json, report.json_document(page, [opened]).encode())
-    if output.table is not None:
-        report.write_page(page, output.table)
-    for path in report.write_figures(page, output.figures) if output.figures is not None else ():
-        err.print(f"drew {path}")
-    if output.on_screen:
-        out.page(page, everything=all)
+    output.present(page, runs=[opened], everything=all)
 
 
 def _page(run: Run, tables: list[str], worst: int, dialogues: Sequence[str], *, everything: bool) -> report.Page:

@@ -25,7 +25,7 @@ from dialgauge.cli.options import (
     options,
     refuse,
 )
-from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.output import OldOutput as Output, OnScreen
 from dialgauge.cli.screen import Screen, err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import plain

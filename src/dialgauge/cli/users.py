@@ -33,7 +33,7 @@ from dialgauge.cli.options import (
     options,
     refuse,
 )
-from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.output import OldOutput as Output, OnScreen
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import frame_table
 from dialgauge.errors import DialgaugeError

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         latex_table as latex_table,
         markdown_page as markdown_page,
         markdown_table as markdown_table,
+        require_format as require_format,
         write_figures as write_figures,
         write_page as write_page,
     )

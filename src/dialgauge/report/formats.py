@@ -39,11 +39,16 @@ _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.])")
 
 def write_page(page: Page, path: Path) -> None:
     """Write a page to a file, atomically; the ending says how."""
-    render = _RENDERERS.get(path.suffix.lower())
-    if render is None:
-        raise DialgaugeError(f"use one of these endings: {', '.join(_RENDERERS)}", file=str(path))
+    require_format(path)
+    render = _RENDERERS[path.suffix.lower()]
     with atomic(path) as scratch:
         scratch.write_bytes(render(page).encode("utf-8", "backslashreplace"))
+
+
+def require_format(path: Path) -> None:
+    """An error if the ending of a file does not say how a page is written to it."""
+    if path.suffix.lower() not in _RENDERERS:
+        raise DialgaugeError(f"use one of these endings: {', '.join(_RENDERERS)}", file=str(path))
 
 
 def write_figures(page: Page, folder: Path) -> list[Path]:
