@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dialgauge.formats import read, write
     from dialgauge.lab import converse, simulate
     from dialgauge.measures import Score
-    from dialgauge.rendering import RunSet
+    from dialgauge.report import RunSet
     from dialgauge.runs import Run, Store
     from dialgauge.tasks import score_results, score_tasks
     from dialgauge.tracking import Accumulator, compute, score

@@ -14,7 +14,7 @@ from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, miss
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
-from dialgauge.rendering import RunSet
+from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import how_many, score
@@ -30,7 +30,7 @@ Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Pat
 
 
 def compare(
-    systems: RunSet | Source | Sequence[RunSet | Run | str | Path] | None,
+    systems: RunSet | Mapping[str, Run] | Source | Sequence[RunSet | Run | str | Path] | None,
     predictions: Mapping[str, Source] | Sequence[str | Path] | None = None,
     *,
     measures: MeasureChoice = None,
@@ -68,14 +68,13 @@ def compare(
         return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
     if tracking:
         raise DialgaugeError(f"results are already scored; leave out {', '.join(tracking)}")
-    if isinstance(systems, RunSet):
-        systems = [systems]
-    if not isinstance(systems, list | tuple):
+    given = [systems] if isinstance(systems, Mapping) else systems
+    if not isinstance(given, list | tuple):
         raise DialgaugeError("give results to compare, or gold and predictions: compare(gold, predictions)")
     runs: list[Run | str] = []
-    for system in systems:
-        if isinstance(system, RunSet):
-            runs += system.runs
+    for system in given:
+        if isinstance(system, Mapping):
+            runs += cast("Mapping[str, Run]", system).values()
         elif isinstance(system, Run | str | Path):
             runs.append(str(system) if isinstance(system, Path) else system)
         else:

@@ -299,7 +299,8 @@ class Dialogue(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
         return f"Dialogue({', '.join([repr(self.id), counted(len(self.turns), 'turn'), *self.domains])})"
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.rendering").dialogue_html(self)  # by name: that room stands above
+        report = import_module("dialgauge.report")  # by name: that room stands above
+        html: str = report.notebook_html(report.dialogue_summary(self))
         return html
 
     @property

@@ -334,7 +334,9 @@ def rated(gold: Any, predicted: Any, ratings: Sequence[tuple[str, str, float]], 
 
 
 def _tracked_runs(run: dialgauge.Run) -> Any:
-    return dialgauge.RunSet.of([run])
+    from dialgauge.rendering import RunSet
+
+    return RunSet.of([run])
 
 
 def _tracked(run: dialgauge.Run, **options: Any) -> dict[str, Any]:
@@ -921,8 +923,15 @@ def told_apart(comparison: dialgauge.Comparison) -> list[dict[str, Any]]:
     return [{name: measure[name] for name in names} for measure in comparison.document()["measures"]]
 
 
-def in_bold(result: dialgauge.Comparison | dialgauge.RunSet) -> set[tuple[str, str]]:
+def in_bold(result: dialgauge.Comparison | Mapping[str, dialgauge.Run]) -> set[tuple[str, str]]:
     """The systems and measures whose scores are printed in bold."""
+    if not isinstance(result, dialgauge.Comparison):
+        scores = dialgauge.RunSet(result.values()).table()
+        heads = [column.name for column in scores.columns]
+        cells = [
+            (str(row[0].value), head, cell.strong) for row in scores.rows for head, cell in zip(heads, row, strict=True)
+        ]
+        return {(name, measure) if heads[0] == "system" else (measure, name) for name, measure, bold in cells if bold}
     table = result.tables()[0]
     titles = [column.title for column in table.columns]
     return {
@@ -930,6 +939,6 @@ def in_bold(result: dialgauge.Comparison | dialgauge.RunSet) -> set[tuple[str, s
     }
 
 
-def scored_together(gold: Any, systems: dict[str, Any], **options: Any) -> dialgauge.RunSet:
+def scored_together(gold: Any, systems: dict[str, Any], **options: Any) -> Mapping[str, dialgauge.Run]:
     """Trackers scored and not compared."""
     return dialgauge.score(gold, systems, **options)

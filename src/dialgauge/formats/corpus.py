@@ -112,7 +112,8 @@ class Corpus(Struct, kw_only=True, dict=True):
         return table_of(self.dialogues, rows)
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.rendering").corpus_html(self)  # by name: that room stands above
+        report = import_module("dialgauge.report")  # by name: that room stands above
+        html: str = report.notebook_html(report.corpus_summary(self))
         return html
 
     @cached_property

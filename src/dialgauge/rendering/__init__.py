@@ -34,11 +34,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.rendering.fitting import fold_sentence as fold_sentence
     from dialgauge.rendering.interval_panels import interval_plot as interval_plot
-    from dialgauge.rendering.notebook import (
-        corpus_html as corpus_html,
-        dialogue_html as dialogue_html,
-        notebook_html as notebook_html,
-    )
+    from dialgauge.rendering.notebook import notebook_html as notebook_html
     from dialgauge.rendering.render import csv_text as csv_text, inert as inert, render_html as render_html
     from dialgauge.rendering.run_charts import (
         interval_note as interval_note,
@@ -49,7 +45,6 @@ if TYPE_CHECKING:
         SCORES_IN_LIST as SCORES_IN_LIST,
         SHARE as SHARE,
         numbered as numbered,
-        run_html as run_html,
         run_tables as run_tables,
         score_column as score_column,
         score_tables as score_tables,

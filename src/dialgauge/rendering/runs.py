@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score, Signature
-from dialgauge.rendering.notebook import notebook_html
 from dialgauge.rendering.table import Cell, Column, Table, Value, percent_note
 
 if TYPE_CHECKING:
@@ -88,16 +87,6 @@ def score_tables(run: Run) -> list[Table]:
     if any(score.unit == SHARE for score in run.scores.values()):
         table.notes.append(percent_note("Shares in percent"))
     return [table, _fields(_OWN_SETTINGS, own)] if own else [table]
-
-
-def run_html(run: Run) -> str:
-    """A run as a notebook shows it."""
-    scores = score_tables(run)[:1]
-    if not scores:
-        return notebook_html([run_tables(run)["run"]])
-    scores[0].title = f"{run.kind} {run.name}"
-    scores[0].notes += [line for line in (run.coverage.sentence(), run.signature, *run.notes) if line]
-    return notebook_html(scores)
 
 
 def _direction(score: Score) -> str | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dialgauge.report.dialogues import dialogue_list as dialogue_list
     from dialgauge.report.formats import (
         csv_page as csv_page,
+        csv_table as csv_table,
         json_document as json_document,
         json_page as json_page,
         latex_page as latex_page,
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
         html_page as html_page,
         html_pages as html_pages,
         notebook_html as notebook_html,
+    )
+    from dialgauge.report.notebook import (
+        corpus_summary as corpus_summary,
+        dialogue_summary as dialogue_summary,
+        run_summary as run_summary,
     )
     from dialgauge.report.page import Choice as Choice, Page as Page, Remark as Remark
     from dialgauge.report.pages import (
@@ -78,7 +84,7 @@ if TYPE_CHECKING:
         Tone as Tone,
         Value as Value,
     )
-    from dialgauge.report.terminal import Terminal as Terminal
+    from dialgauge.report.terminal import Terminal as Terminal, folded as folded
     from dialgauge.report.transcript import (
         Mark as Mark,
         Transcript as Transcript,

@@ -30,6 +30,8 @@ _COLOURS = {
 #: Shades of a heat map, from the least value to the largest, and how many of them have dark letters.
 SHADES = ("#f7f9fc", "#e3eaf6", "#c8d6ee", "#a8bee4", "#86a4d8", "#6488ca", "#476cb8", "#30519c", "#1f3a7c", "#13265a")
 _DARK = 5
+#: The width of a letter, and by how many degrees the heads of narrow columns are turned.
+_LETTER, _TURNED = 7.5, 40
 #: Ticks that are labelled on an axis of whole numbers.
 _TICKS = 12
 
@@ -167,7 +169,10 @@ def figure(table: Table, *, styled: bool = True) -> str:
     else:
         height, pieces = _curves(table, table.chart.columns) if chart is None else _rows(table, chart)
     rules = "".join(f".{look}{{fill:{colour};stroke:{colour}}}" for look, colour in _COLOURS.items())
-    style = f"<style>.axis{{stroke:#ccc}}{rules}.curve{{fill:none}}text[x]{{font:13px sans-serif;stroke:none}}</style>"
+    style = (
+        f"<style>.axis{{stroke:#d8dde3}}{rules}.curve{{fill:none}}.band{{fill-opacity:.15;stroke:none}}"
+        "text[x]{font:13px sans-serif;stroke:none}</style>"
+    )
     top = 0
     if styled:
         top = _TITLE
@@ -219,7 +224,7 @@ def _key(looks: Sequence[tuple[str, str]], top: float) -> list[str]:
     for look, name in looks:
         pieces.append(f'<rect class="{look}" x="{x}" y="{top}" width="10" height="10"/>')
         pieces.append(f'<text x="{x + 14}" y="{top + 10}">{_text(name)}</text>')
-        x += 34 + 8 * len(name)
+        x += 34 + _LETTER * len(name)
     return pieces
 
 
@@ -227,11 +232,15 @@ def _heat(table: Table) -> tuple[float, list[str]]:
     """A square for each cell, shaded, with its value; rows and columns are named at the edges."""
     chosen = table.chart.columns if table.chart is not None else ()
     shown = [index for index, column in enumerate(table.columns) if column.name in chosen]
-    width, top = (_WIDTH - _LABELS - _MARGIN) / len(shown), _ROW
+    width, heads = (_WIDTH - _LABELS - _MARGIN) / len(shown), [table.columns[index].name for index in shown]
+    longest = _LETTER * max(map(len, heads))
+    turned = longest > width
+    top = _ROW + (longest * math.sin(math.radians(_TURNED)) if turned else 0)
     pieces = []
-    for place, index in enumerate(shown):
-        x = _LABELS + width * (place + 0.5)
-        pieces.append(f'<text x="{x}" y="{top - 8}" text-anchor="middle">{_text(table.columns[index].name)}</text>')
+    for place, head in enumerate(heads):
+        x, y = _LABELS + width * (place + 0.5), top - 8
+        way = f'text-anchor="start" transform="rotate(-{_TURNED} {x} {y})"' if turned else 'text-anchor="middle"'
+        pieces.append(f'<text x="{x}" y="{y}" {way}>{_text(head)}</text>')
     for number, row in enumerate(table.rows):
         y = top + _ROW * number
         label = _text(table.columns[0].text(row[0]))
@@ -284,7 +293,7 @@ def _rows(table: Table, chart: RowChart) -> tuple[float, list[str]]:
 
 
 def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
-    """One curve for each column over the first one, each with its name at its end."""
+    """One curve for each column over the first one, with its name at its end; intervals are a band around it."""
     points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
     places = [place for place, _ in points]
     ticks = tuple(places) if len(places) <= _TICKS else tuple(places[:: math.ceil(len(places) / _TICKS)])
@@ -303,6 +312,8 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
     for tick in along.ticks:
         pieces.append(f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN + width}" y1="{y(tick)}" y2="{y(tick)}"/>')
         pieces.append(f'<text x="{_MARGIN - 6}" y="{y(tick) + 4}" text-anchor="end">{along.number.text(tick)}</text>')
+    if along.number.percent:
+        pieces.append(f'<text x="{_MARGIN - 6}" y="{_HEIGHT - 16}" text-anchor="end" class="quiet">%</text>')
     pieces += [f'<text x="{x(tick)}" y="{_HEIGHT - 16}" text-anchor="middle">{tick:g}</text>' for tick in across.ticks]
     pieces.append(
         f'<text x="{_MARGIN + width / 2}" y="{_HEIGHT - 1}" text-anchor="middle" class="quiet">'
@@ -313,6 +324,11 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
         curve = [(x(place), y(_ends(row[index])[0])) for place, row in points if _ends(row[index])]
         if not curve:
             continue
+        band = [(x(place), y(end)) for place, row in points for end in _ends(row[index])[1:2]]
+        band += [(x(place), y(end)) for place, row in reversed(points) for end in _ends(row[index])[2:3]]
+        if band:
+            edge = " ".join(f"{left},{top}" for left, top in band)
+            pieces.append(f'<polygon class="series-{number % 5} band" points="{edge}"/>')
         path = " ".join(f"{left},{top}" for left, top in curve)
         pieces.append(f'<polyline class="series-{number % 5} curve" points="{path}" stroke-width="2"/>')
         names.append((curve[-1][1], curve[-1][0], f"series-{number % 5}", column.name))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Signature
-from dialgauge.report.charts import Picture
+from dialgauge.report.charts import Picture, has_picture
 from dialgauge.report.dialogues import dialogue_list
 from dialgauge.report.formats import latex_table
 from dialgauge.report.page import Page
@@ -166,7 +166,7 @@ class RunSet(Mapping[str, Run]):
     def plot(self, name: str = "scores") -> Picture:
         """The scores with their intervals as a picture, or another table of the first run that has a chart."""
         table = self.table() if name == "scores" else run_page(self.runs[0], [name]).tables.get(name)
-        if table is None or table.chart is None:
+        if table is None or not has_picture(table):
             raise DialgaugeError(f"there is nothing to draw in '{name}'")
         return Picture(table)
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score, measure_of_kind
 from dialgauge.report.table import PERCENT, Cell, Chart, Column, Number, Table
@@ -41,18 +39,17 @@ def score_table(runs: Sequence[Run], names: Sequence[str] = (), heads: Sequence[
     first = [name for name in heads if name in every] or list(every)
     measures = [*first, *(name for name in every if name not in first)]
     if len(runs) > BESIDE:
-        rows = {name: _best_strong([run.scores.get(name) for run in runs]) for name in measures}
         columns = [Column(name, spare=int(name not in first)) for name in measures]
         table = Table(title, ["system", *columns])
-        for place, name in enumerate(names):
-            table.add(name, *(row[place] for row in rows.values()))
+        for name, run in zip(names, runs, strict=True):
+            table.add(name, *(score_cell(run.scores.get(measure)) for measure in measures))
         return table
     columns = [Column("measure"), *map(Column, names), Column("unit", spare=1), Column("meaning", spare=2)]
     shown = len(first) if len(first) < len(measures) else None
     table = Table(title, columns, first=shown, chart=Chart("intervals", tuple(names)))
     for name in measures:
         unit = next((run.scores[name].unit for run in runs if name in run.scores), None)
-        row = _best_strong([run.scores.get(name) for run in runs])
+        row = [score_cell(run.scores.get(name)) for run in runs]
         table.add(name, *row, "%" if unit == "share" else unit, meaning_of(name, runs[0].kind))
     return table
 
@@ -81,14 +78,3 @@ def meaning_of(measure: str, kind: str) -> str:
     with suppress(DialgaugeError):
         return measure_of_kind(measure, kind).card.title
     return ""
-
-
-def _best_strong(scores: Sequence[Score | None]) -> list[Cell]:
-    """The scores of several systems by one measure, the best of them strong."""
-    cells = [score_cell(score) for score in scores]
-    known = [score for score in scores if score is not None and score.value is not None]
-    if len(known) < 2 or known[0].higher_is_better is None:
-        return cells
-    values = [float(score) for score in known]
-    best = max(values) if known[0].higher_is_better else min(values)
-    return [replace(cell, strong=cell.value == best) for cell in cells]

@@ -233,7 +233,8 @@ class Run:
         return printable(f"<Run {self.kind} '{self.name}' ({where}): {some_of(shown) or 'no scores'}>")
 
     def _repr_html_(self) -> str:
-        html: str = import_module("dialgauge.rendering").run_html(self)  # by name, as that room stands above this one
+        report = import_module("dialgauge.report")  # by name: that room stands above
+        html: str = report.notebook_html(report.run_summary(self))
         return html
 
 
