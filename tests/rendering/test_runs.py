@@ -6,7 +6,7 @@ import polars
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import Score
-from dialgauge.rendering import run_html, run_tables, score_column
+from dialgauge.rendering import run_tables, score_column
 from dialgauge.runs import Run, new_run
 from runs.contract import scores_of
 
@@ -38,11 +38,3 @@ def test_everything_the_manifest_says_fits_a_screen() -> None:
     assert len(lines) > 1
     assert all(len(line) <= 80 for line in lines)
     assert all(line.endswith("value|") for line in lines[:-1])
-
-
-def test_what_a_notebook_shows() -> None:
-    html = run_html(a_run())
-    assert "<caption>juggling &lt;b&gt;clubs&lt;/b&gt;</caption>" in html
-    assert "75.00" in html
-    assert "five clubs" in html
-    assert run_html(new_run(kind="juggling", name="empty")).count("<table>") == 1
