@@ -6,6 +6,15 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.reproduce.claims import (
+        Claim as Claim,
+        Grid as Grid,
+        Paper as Paper,
+        judge as judge,
+        load as load,
+        shipped as shipped,
+    )
+    from dialgauge.reproduce.evidence import Evidence as Evidence, Missing as Missing
     from dialgauge.reproduce.papers import (
         PAPERS as PAPERS,
         get_commands as get_commands,

@@ -66,8 +66,8 @@ class PrintedNumber(Struct, frozen=True):
         return PrintedNumber(f"{100 * self.value:.{digits}f}%", self.value, self.half_unit, digits, percent=True)
 
     @classmethod
-    def parse(cls, text: str) -> PrintedNumber:
-        """From ``48.86%``, ``0.8759`` or ``7,368``.
+    def parse(cls, text: str, digits: int | None = None) -> PrintedNumber:
+        """From ``48.86%``, ``0.8759`` or ``7,368``; ``digits`` after the point where more count than are written.
 
         >>> PrintedNumber.parse("48.86%")
         PrintedNumber(text='48.86%', value=0.4886, half_unit=5e-05, digits=2, percent=True)
@@ -76,7 +76,7 @@ class PrintedNumber(Struct, frozen=True):
         if match is None:
             raise ValueError(f"{text!r} is no printed number")
         exact = Decimal(match["digits"].replace(",", ""))
-        exponent = int(exact.as_tuple().exponent)
+        exponent = min(int(exact.as_tuple().exponent), -(digits or 0))
         scale = Decimal(100) if match["percent"] else Decimal(1)
         half = Decimal(1).scaleb(exponent) / scale / 2
         return cls(text, float(exact / scale), float(half), -exponent, bool(match["percent"]))
@@ -92,6 +92,11 @@ class PrintedNumber(Struct, frozen=True):
     def agrees(self, value: float) -> bool:
         """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
         return abs(value - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
+
+
+def is_number(text: str) -> bool:
+    """Whether a printed text is one number."""
+    return _NUMBER.fullmatch(text.strip()) is not None
 
 
 class ReportedValue(Struct, frozen=True):

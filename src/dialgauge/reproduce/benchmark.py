@@ -1,0 +1,76 @@
+"""Evidence of the MultiWOZ benchmark table: what it prints, and the same scores of the systems whose files are here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from dialgauge import tasks
+from dialgauge.data import dataset_file
+from dialgauge.reproduce.evidence import Evidence, Missing
+
+#: Column of the table: what it is called here, our measure, and how the table prints it.
+_COLUMNS = {
+    "inform": ("Inform", "Inform", "{:.1f}%"),
+    "success": ("Success", "Success", "{:.1f}%"),
+    "bleu": ("BLEU", "BLEU", "{}"),
+    "tokens": ("words per response", "tokens", "{:.2f}"),
+    "conditional entropy": ("conditional entropy of words", "conditional entropy", "{:.2f}"),
+    "unigrams": ("different words", "unigrams", "{}"),
+    "trigrams": ("different triples of words", "trigrams", "{}"),
+}
+
+
+def evidence(data: Path | None) -> Evidence:
+    """``printed`` (kind, system, measure, printed) and ``computed`` (system, measure, ours)."""
+    gold = dataset_file(data, "multiwoz-2.1", "test.json")
+    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in tasks.published_rows()}
+    missing, absent = [], []
+    if gold is None:
+        missing.append(
+            "the gold file and its database: multiwoz-2.1/test.json and multiwoz-2.1/db (dialgauge data get "
+            "multiwoz-2.1)"
+        )
+        absent.append("multiwoz-2.1")
+    if unknown := [f"{name}.json" for name, path in files.items() if path is None]:
+        listed = ", ".join(unknown)
+        missing.append(f"predictions in dst_predictions: {listed} (dialgauge data get dst_predictions)")
+        absent.append("dst_predictions")
+    tables = {"printed": _printed, "computed": lambda: _computed(gold, files)}
+    return Evidence(tables, missing=missing, absent=absent)
+
+
+def _printed() -> pl.DataFrame:
+    rows = [(row.kind, row.system, row.figures) for row in tasks.published_rows().values()]
+    rows.append(("human", "people", tasks.published_human()))
+    return pl.DataFrame(
+        [
+            (kind, system, title, look.format(figures[column]))
+            for kind, system, figures in rows
+            for column, (title, _, look) in _COLUMNS.items()
+            if column in figures
+        ],
+        schema=["kind", "system", "measure", "printed"],
+        orient="row",
+    )
+
+
+def _computed(gold: Path | None, files: Mapping[str, Path | None]) -> pl.DataFrame:
+    if gold is None:
+        raise Missing("the gold file is not here", "dialgauge data get multiwoz-2.1")
+    evaluation = tasks.TaskEvaluation(gold, options=tasks.TaskOptions(measures=("default", "richness"), resamples=0))
+    values: dict[str, Mapping[str, float | None]] = {"people": evaluation.human_values}
+    for name, row in tasks.published_rows().items():
+        path = files[name]
+        if path is not None:
+            scores = evaluation.score(tasks.read_predictions(path), human=False, mode=row.mode).scores
+            values[row.system] = {measure: score.value for measure, score in scores.items()}
+    rows = [
+        (system, title, value)
+        for system, known in values.items()
+        for title, measure, _ in _COLUMNS.values()
+        if (value := known.get(measure)) is not None
+    ]
+    return pl.DataFrame(rows, schema=["system", "measure", "ours"], orient="row")

@@ -1,0 +1,378 @@
+"""What a paper says, as data: numbers, tables and sentences, each judged by SQL over evidence.
+
+- part: Section 2.1
+  says: a dialogue whose first turn is mispredicted very likely has a JGA of 0
+  source: dialogues where not first_exact
+  every: system
+  share: exact_turns = 0
+  more_than: 0.667
+  means: "very likely: more than two thirds"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.reproduction import (
+    COMPUTED,
+    DIFFERS,
+    EXACT,
+    HOLDS,
+    IMPOSSIBLE,
+    UNEXPLAINED,
+    WITHIN,
+    PrintedNumber,
+    ReportedValue,
+    Verdict,
+    is_number,
+)
+from dialgauge.yaml_file import YamlDocument, read_yaml, shipped_yaml
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One sentence or number.
+
+    ``source``   FROM clause: evidence tables, with joins and WHERE, so that it says which rows the claim is about
+    ``printed``  the number or text as printed: exact if ``ours`` rounds to it, or is the same text. With ``low`` and
+                 ``high``, the ends of our interval, it is within spread if it lies between them
+    ``share``    a condition on rows: holds if it is true of all, of ``at_least`` or of ``more_than`` such a share
+    ``holds``    a condition over the whole source
+    ``ours``     what is shown: an expression, or several by name. Alone, without judging: it is computed
+    ``each``     a column: one line for each of its values
+    ``every``    a column: one line; holds if it holds for each of its values
+    ``means``    what "mostly" was taken to mean
+    ``differs``  why ours is different, where that is known
+    ``because``  why nothing here can judge it; such a claim has no source
+    """
+
+    part: str
+    says: str
+    source: str = ""
+    printed: str = ""
+    low: str = ""
+    high: str = ""
+    share: str = ""
+    at_least: float | None = None
+    more_than: float | None = None
+    of: str = ""
+    holds: str = ""
+    ours: str | dict[str, str] = ""
+    each: str = ""
+    every: str = ""
+    means: str = ""
+    differs: str = UNEXPLAINED
+    because: str = ""
+    #: A number between 0 and 1 that is no share, such as a correlation.
+    plain: bool = False
+    #: False for what could not come out otherwise, such as a setting that was copied.
+    counted: bool = True
+    #: Judged a second time by what the paper prints.
+    in_print: bool = False
+
+    def __post_init__(self) -> None:
+        judged = [name for name in ("printed", "share", "holds") if getattr(self, name)]
+        if self.source and not judged and not self.ours:
+            raise ValueError(f"'{self.says}' says nothing to judge: give printed, share, holds or ours")
+        if self.source and (len(judged) > 1 or (self.because and judged)):
+            raise ValueError(f"'{self.says}' is judged in two ways: {' and '.join(judged)}")
+        if not self.source and not self.because:
+            raise ValueError(f"'{self.says}' has no source; say in 'because' why nothing here can judge it")
+
+    def query(self) -> str:
+        """One SELECT, with a row for each group."""
+        shown = {f"ours {name}": text for name, text in self._shown().items()}
+        judged = {"holds": self.holds, "true of": self.share and f"count_if({self.share})"}
+        columns = {**judged, "low": self.low, "high": self.high, **shown, "rows": "count(*)"}
+        key = self.each or self.every
+        listed = [f'({text}) as "{name}"' for name, text in columns.items() if text]
+        grouped = f' group by ({key}) order by "key"' if key else ""
+        return f"select {', '.join([*([f'({key}) as key'] if key else []), *listed])} from {self.source}{grouped}"  # noqa: S608
+
+    def _shown(self) -> dict[str, str]:
+        if isinstance(self.ours, str):
+            return {"": self.ours} if self.ours else {}
+        return self.ours
+
+
+class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A printed table: a line for each cell.
+
+    ``says``     what a line is called: "{row}, {column}"; ``part`` may name them, too
+    ``rows``     row to its cells, as printed, under ``columns`` or by column
+    ``printed``  instead: a query of row, column and printed
+    ``ours``     a query of row, column and ours; maybe low and high, a note, and judged (false: it has no verdict)
+    ``absent``   why a cell has none of ours
+    ``differs``  why ours is different: for all, or by "row, column", row or column
+    ``name``     as evidence it is a table with row, column, printed and value
+    ``digits``   how many digits its numbers were rounded to, where some are printed with fewer ("100")
+    """
+
+    part: str
+    says: str = "{row}, {column}"
+    name: str = ""
+    columns: list[str] = []
+    rows: dict[str, list[str] | dict[str, str]] = {}
+    printed: str = ""
+    ours: str = ""
+    absent: str = "it cannot be computed here"
+    differs: str | dict[str, str] = UNEXPLAINED
+    note: str = ""
+    digits: int | None = None
+    plain: bool = False
+    counted: bool = True
+
+    def cells(self, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+        """Row, column and what is printed there."""
+        for row, cells in self.rows.items():
+            pairs = cells.items() if isinstance(cells, dict) else zip(self.columns, cells, strict=True)
+            yield from ((row, column, printed) for column, printed in pairs if printed)
+        if self.printed:
+            for cell in evidence.rows(self.printed):
+                yield str(cell["row"]), str(cell["column"]), str(cell["printed"])
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of ours that stands with a part of the paper; ``chart`` draws some of its columns."""
+
+    part: str
+    title: str
+    rows: str
+    percent: list[str] = []
+    digits: int = 3
+    chart: Literal["bars", "intervals", "lines", "heat"] | None = None
+    drawn: list[str] = []
+    notes: list[str] = []
+
+
+class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A file of claims. ``facts`` are small tables of its own, rows by name, for numbers that several claims name."""
+
+    title: str
+    citation: str = ""
+    missing: list[str] = []
+    facts: dict[str, list[dict[str, Any]]] = {}
+    examples: dict[str, list[dict[str, dict[str, str]]]] = {}
+    grids: list[Grid] = []
+    claims: list[Claim] = []
+    tables: list[Shown] = []
+    notes: dict[str, list[str]] = {}
+
+
+def load(file: str | Path) -> Paper:
+    """The claims of a paper, from a file of anybody's."""
+    return _paper(read_yaml(file))
+
+
+def shipped(paper: str) -> Paper:
+    """The claims of a paper that comes with dialgauge."""
+    return _paper(shipped_yaml("dialgauge.reproduce", "papers", f"{paper}.yaml"))
+
+
+def _paper(document: YamlDocument) -> Paper:
+    return document.as_record(Paper, "a file of claims")
+
+
+def judge(paper: Paper, evidence: Evidence, in_print: Evidence | None = None) -> list[ReportedValue]:
+    """Every line of the paper. ``in_print`` has what the paper prints in the place of what was measured."""
+    for evidence_tables in filter(None, (evidence, in_print)):
+        _add_printed(paper, evidence_tables)
+    lines = [line for grid in paper.grids for line in _grid(grid, evidence)]
+    for claim in paper.claims:
+        judged = list(_claim(claim, evidence))
+        if claim.in_print and in_print is not None:
+            judged = [_beside_print(line, claim, in_print) for line in judged]
+        lines += judged
+    return lines
+
+
+def _add_printed(paper: Paper, evidence: Evidence) -> None:
+    """What the file itself prints, as evidence."""
+    import polars as pl
+
+    for name, rows in paper.facts.items():
+        evidence.add(name, pl.DataFrame(rows, infer_schema_length=None))
+    for grid in paper.grids:
+        if grid.name:
+            cells = [(*cell, _value(cell[2])) for cell in grid.cells(evidence)]
+            evidence.add(grid.name, pl.DataFrame(cells, schema=["row", "column", "printed", "value"], orient="row"))
+
+
+def _value(printed: str) -> float:
+    return PrintedNumber.parse(printed).value if is_number(printed) else float("nan")
+
+
+def _asked(evidence: Evidence, query: str, part: str, what: str) -> list[dict[str, Any]]:
+    try:
+        return evidence.rows(query)
+    except DialgaugeError as error:
+        raise DialgaugeError(f"{part}, '{what}' cannot be judged: {error}") from error
+
+
+def _claim(claim: Claim, evidence: Evidence) -> Iterator[ReportedValue]:
+    """The lines of a claim: one, or one for each value of ``each``."""
+    theirs = claim.printed or ("claimed" if claim.holds or claim.share or claim.because else "not in the paper")
+    lacking = ReportedValue(claim.part, claim.says, theirs, None, IMPOSSIBLE, note=claim.because, share=not claim.plain)
+    if not claim.source:
+        yield lacking
+        return
+    try:
+        groups = _asked(evidence, claim.query(), claim.part, claim.says)
+    except Missing as why:
+        yield msgspec.structs.replace(lacking, note=str(why))
+        return
+    decided = [group for group in groups if group["rows"] and not _is_open(group)]
+    if not decided:
+        yield msgspec.structs.replace(lacking, note="the evidence has no case of it")
+    elif claim.each:
+        for group in decided:
+            suffix = f" ({group['key']})" if group["key"] else ""
+            yield _judged(claim, f"{claim.says}{suffix}", theirs, [group])
+    elif decided:
+        yield _judged(claim, claim.says, theirs, decided)
+
+
+def _is_open(group: Mapping[str, Any]) -> bool:
+    """Whether the rows do not decide: SQL's answer is NULL."""
+    return any(value is None for value in group.values())
+
+
+def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) -> ReportedValue:
+    """A line from one group of rows, or from several which must all hold."""
+    if claim.printed and is_number(claim.printed):
+        [group] = groups
+        ends = (group["low"], group["high"]) if claim.low else None
+        number = PrintedNumber.parse(claim.printed)
+        line = compared(claim.part, what, number, float(group["ours "]), ends, plain=claim.plain, why=claim.differs)
+        noted = "; ".join(filter(None, [claim.means, line.note]))
+        return msgspec.structs.replace(line, note=noted, counted=claim.counted and line.counted)
+    texts = [_text(claim, group) for group in groups]
+    shown = "; ".join(
+        f"{group['key']}: {text}" if claim.every else text for group, text in zip(groups, texts, strict=True)
+    )
+    if claim.printed:
+        verdict: Verdict = EXACT if claim.printed == shown else DIFFERS
+    elif claim.holds or claim.share:
+        broken = [group for group in groups if not _holds(claim, group)]
+        verdict = DIFFERS if broken else HOLDS
+    else:
+        verdict = COMPUTED
+    note = claim.means
+    if verdict == DIFFERS:
+        named = claim.every and claim.differs == UNEXPLAINED
+        why = f"does not hold of {', '.join(str(group['key']) for group in broken)}" if named else claim.differs
+        note = "; ".join(filter(None, [note, why]))
+    return ReportedValue(claim.part, what, theirs, shown, verdict, note=note, counted=claim.counted)
+
+
+def _holds(claim: Claim, group: Mapping[str, Any]) -> bool:
+    if claim.holds:
+        return bool(group["holds"])
+    true, rows = group["true of"], group["rows"]
+    if claim.more_than is not None:
+        return bool(true > claim.more_than * rows)
+    return bool(true >= (1.0 if claim.at_least is None else claim.at_least) * rows)
+
+
+def _text(claim: Claim, group: Mapping[str, Any]) -> str:
+    """What is shown of a group."""
+    shown = [(name.removeprefix("ours "), value) for name, value in group.items() if name.startswith("ours ")]
+    parts = [f"{name} {_shown(value, plain=claim.plain)}".lstrip() for name, value in shown]
+    if claim.share:
+        parts.insert(0, f"{group['true of']:,} of {group['rows']:,} {claim.of}".rstrip())
+    return ", ".join(parts)
+
+
+def _shown(value: Any, *, plain: bool) -> str:
+    """A value of SQL: shares in percent, lists joined."""
+    if isinstance(value, list):
+        return ", ".join(_shown(item, plain=plain) for item in value)
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) > 1):
+        return f"{value:,.0f}"
+    return f"{float(value):.3f}".rstrip("0").rstrip(".") if plain or abs(value) > 1 else f"{float(value):.2%}"
+
+
+def _beside_print(line: ReportedValue, claim: Claim, in_print: Evidence) -> ReportedValue:
+    """The same line, with what the paper's own numbers say of it."""
+    if line.verdict == IMPOSSIBLE:
+        return line
+    printed, *_ = _claim(claim, in_print)
+    said = "in print it holds" if printed.verdict == HOLDS else f"in print it does not: {printed.ours}"
+    return msgspec.structs.replace(line, note="; ".join(filter(None, [line.note, said])))
+
+
+def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
+    """A line for each printed cell."""
+    lacking = grid.absent
+    try:
+        printed = list(grid.cells(evidence))
+    except Missing as why:
+        yield ReportedValue(grid.part, grid.says, "a table", None, IMPOSSIBLE, note=str(why))
+        return
+    ours: dict[tuple[str, str], dict[str, Any]] = {}
+    try:
+        rows = _asked(evidence, grid.ours, grid.part, grid.says) if grid.ours else []
+        ours = {(str(cell["row"]), str(cell["column"])): cell for cell in rows}
+    except Missing as why:
+        lacking = str(why)
+    for row, column, text in printed:
+        part, what = (words.format(row=row, column=column) for words in (grid.part, grid.says))
+        cell = ours.get((row, column), {})
+        value = cell.get("ours")
+        if value is None:
+            yield ReportedValue(part, what, text, None, IMPOSSIBLE, note=lacking, share=not grid.plain)
+            continue
+        note, reason = cell.get("note") or grid.note, cell.get("differs") or _reason(grid, row, column)
+        if not is_number(text) or cell.get("judged") is False:
+            verdict: Verdict = EXACT if text == value else DIFFERS
+            if cell.get("judged") is False:
+                verdict = COMPUTED
+            line = ReportedValue(part, what, text, value, verdict, note=reason if verdict == DIFFERS else "")
+        else:
+            number = PrintedNumber.parse(text, digits=grid.digits)
+            ends = (cell["low"], cell["high"]) if cell.get("low") is not None else None
+            line = compared(part, what, number, float(value), ends, plain=grid.plain, why=reason)
+        noted = "; ".join(filter(None, [note, line.note]))
+        yield msgspec.structs.replace(line, note=noted, counted=grid.counted and line.counted)
+
+
+def _reason(grid: Grid, row: str, column: str) -> str:
+    if isinstance(grid.differs, str):
+        return grid.differs
+    keys = (f"{row}, {column}", row, column, "")
+    return next((grid.differs[key] for key in keys if key in grid.differs), UNEXPLAINED)
+
+
+def compared(
+    part: str,
+    what: str,
+    number: PrintedNumber,
+    ours: float,
+    ends: tuple[float, float] | None = None,
+    *,
+    plain: bool = False,
+    why: str = UNEXPLAINED,
+) -> ReportedValue:
+    """A printed number beside ours.
+
+    Exact when ours rounds to it, or within spread when it lies in an interval of ours that has a width. 0 beside 0 is
+    not counted: whatever never succeeds agrees with everything that never does.
+    """
+    low, high = ends or (None, None)
+    if low is not None and high is not None and low < high:
+        inside = low - number.half_unit <= number.value <= high + number.half_unit
+        verdict: Verdict = WITHIN if inside else DIFFERS
+    else:
+        low = high = None
+        verdict = EXACT if number.agrees(ours) else DIFFERS
+    return ReportedValue(
+        part, what, number.text, ours, verdict, ours - number.value, low, high,
+        note=why if verdict == DIFFERS else "", counted=bool(number.value or ours), share=not plain,
+    )  # fmt: skip

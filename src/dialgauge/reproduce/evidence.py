@@ -1,0 +1,116 @@
+"""Evidence: the tables that claims are judged by, in a database that reaches nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from threading import Timer
+from typing import TYPE_CHECKING, Any
+
+from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.text import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: How long one question may take, in seconds, and how much memory all may use.
+LONGEST, MEMORY = 60.0, "4GB"
+#: A claims file is hostile: it sees the tables it is given, and nothing else of the machine.
+_LOCKS = ("enable_external_access = false", "python_enable_replacements = false", "lock_configuration = true")
+_UNKNOWN = re.compile(r'(?:Table with name|Referenced column|Table) "?([\w.]+)"?')
+
+
+class Missing(Exception):
+    """Evidence that is not there: why, and by which command one gets it."""
+
+    def __init__(self, why: str, get: str = "") -> None:
+        super().__init__(f"{why}; get it by '{get}'" if get else why)
+
+
+class Evidence:
+    """Tables by name, each built when a claim first names it.
+
+    No table has NULLs, which SQL's three-valued logic would decide claims by: a column with an unknown value is left
+    out. ``lacking`` says of tables and columns that may be absent why they are, and ``missing`` is told beforehand.
+    """
+
+    def __init__(
+        self,
+        tables: Mapping[str, Callable[[], pl.DataFrame]],
+        lacking: Mapping[str, str] | None = None,
+        missing: Iterable[str] = (),
+        absent: Iterable[str] = (),
+    ) -> None:
+        self._tables = dict(tables)
+        self._lacking = dict(lacking or {})
+        self.missing = list(missing)
+        #: Datasets that 'data get' fetches and that are not there, wholly or in part.
+        self.absent = list(absent)
+        try:
+            import duckdb
+        except ImportError as error:
+            raise missing_extra("duckdb", "sql", "judging claims") from error
+        self._duckdb = duckdb
+        self._database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": ""})
+        for lock in _LOCKS:
+            self._database.execute(f"set {lock}")
+
+    def __enter__(self) -> Evidence:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, name: str, frame: pl.DataFrame) -> None:
+        """Hand a table over. Columns with unknown values are left out."""
+        unknown = {column.name: column.null_count() for column in frame if column.null_count()}
+        for column, count in unknown.items():
+            self._lacking[column] = f"the column '{column}' of '{name}' has no value in {counted(count, 'row')}"
+        self._database.register("handed_over", _Stream(frame.drop(list(unknown))))
+        self._database.execute(f'create table "{name}" as from handed_over')
+        self._database.unregister("handed_over")
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        """The answer to one SELECT; raises :class:`Missing` if it needs what is not there."""
+        for name in self._tables.keys() & set(re.findall(r"\w+", query)):
+            build = self._tables.pop(name)
+            try:
+                self.add(name, build())
+            except Missing as why:
+                self._lacking[name] = str(why)
+        timer = Timer(LONGEST, self._database.interrupt)
+        timer.start()
+        try:
+            statements = self._duckdb.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != self._duckdb.StatementType.SELECT:
+                raise DialgaugeError("a claim asks one question: one SELECT, and no other statement")
+            answer = self._database.execute(statements[0])
+            names = [column[0] for column in answer.description or ()]
+            return [dict(zip(names, map(_plain, row), strict=True)) for row in answer.fetchall()]
+        except (self._duckdb.CatalogException, self._duckdb.BinderException) as error:
+            raise Missing(self._why(str(error))) from error
+        except self._duckdb.Error as error:
+            raise DialgaugeError(" ".join(str(error).split("\n\n")[0].split())) from error
+        finally:
+            timer.cancel()
+
+    def _why(self, error: str) -> str:
+        """Why a name is unknown; the database's own words where nothing is known of it."""
+        named = [name for name in _UNKNOWN.findall(error) if name in self._lacking]
+        return self._lacking[named[0]] if named else " ".join(re.split(r"\nLINE |\n\n", error)[0].split())
+
+
+def _plain(value: Any) -> Any:
+    """SQL's decimals are numbers like others."""
+    return float(value) if isinstance(value, Decimal) else value
+
+
+class _Stream:
+    """Rows by Arrow's C interface: DuckDB would take a frame of polars by pyarrow, and keep its class for good."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._frame.__arrow_c_stream__(requested_schema)
