@@ -27,7 +27,7 @@ import msgspec
 
 from dialgauge.data import data_folder
 from dialgauge.formats import read
-from dialgauge.tasks import (
+from dialgauge.trials import (
     BLAMED,
     BlameEstimate,
     BlameRecord,
@@ -43,7 +43,7 @@ from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
 UNSEEN = "tasks that no rule was written on"
 LATER = [[Path(__file__).parent / "blame_labels" / f"{name}.csv"] for name in ("first", "second")]
-RECORD = Path(__file__).parent.parent / "src/dialgauge/tasks/blame/measured.json"
+RECORD = Path(__file__).parent.parent / "src/dialgauge/trials/measured.json"
 ConversationKey: TypeAlias = tuple[str, str, int]
 Pairs: TypeAlias = Sequence[tuple[LabelledConversation, FailureBlame]]
 Answers: TypeAlias = Sequence[tuple[LabelledConversation, str]]

@@ -29,7 +29,7 @@ from dialgauge.stats import (
     paired_randomisation,
     ratio_intervals,
 )
-from dialgauge.tasks import score_results
+from dialgauge.trials import score_results
 
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from dialgauge.measures import Score
     from dialgauge.report import RunSet
     from dialgauge.runs import Run, Store
-    from dialgauge.tasks import score_results, score_tasks
+    from dialgauge.tasks import score_tasks
     from dialgauge.tracking import Accumulator, compute, score
+    from dialgauge.trials import score_results
     from dialgauge.users import score_users
     from dialgauge.users.faults import user_faults
     from dialgauge.worlds.restaurant import load_world

@@ -22,8 +22,8 @@ from dialgauge.tracking import how_many, score
 if TYPE_CHECKING:
     from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
-    from dialgauge.tasks import LogAudit, LogBlame, LogFindings, ObservedFault, Review, TrialLog
     from dialgauge.tracking import MeasureChoice, Source, TrackingOptions
+    from dialgauge.trials import LogAudit, LogBlame, LogFindings, ObservedFault, Review, TrialLog
 
 #: Files of results: one, several, or by the names that they shall have.
 Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Path]"
@@ -171,7 +171,7 @@ def _scored_logs(systems: Sequence[Run | str], format: str | None) -> list[Run |
     paths = [name for name in systems if isinstance(name, str) and is_input(name)]
     if not paths:
         return list(systems)
-    from dialgauge.tasks import are_results, score_results
+    from dialgauge.trials import are_results, score_results
 
     if not format and not are_results(paths):
         return list(systems)
@@ -199,7 +199,7 @@ def audit_results(
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
-    from dialgauge.tasks import audit_logs
+    from dialgauge.trials import audit_logs
 
     file = None if tasks is None else Path(tasks)
     return audit_logs(named_files(results), domain=domain, tasks=file, root=data_folder().root, format=format)
@@ -217,7 +217,7 @@ def blame_results(results: Results, *, domain: str | None = None, format: str | 
     """
     from dialgauge.data import data_folder
     from dialgauge.formats import named_files
-    from dialgauge.tasks import read_log
+    from dialgauge.trials import read_log
 
     root = data_folder().root
     named = named_files(results).items()
@@ -226,7 +226,7 @@ def blame_results(results: Results, *, domain: str | None = None, format: str | 
 
 def _examined(log: TrialLog, domain: str | None, tasks: Path | None, root: Path | None) -> tuple[LogAudit, LogBlame]:
     """Audit and blame of one log."""
-    from dialgauge.tasks import audit_log, blame_log, log_world
+    from dialgauge.trials import audit_log, blame_log, log_world
     from dialgauge.worlds.tools import read_tool_tasks
 
     log.refuse_others()
@@ -258,7 +258,7 @@ def review_log(
     from dialgauge.data import data_folder
     from dialgauge.engine import SILENT
     from dialgauge.formats import named_files
-    from dialgauge.tasks import LogFindings, Missing, Review, audit_log, blame_log, log_world, read_log, score_results
+    from dialgauge.trials import LogFindings, Missing, Review, audit_log, blame_log, log_world, read_log, score_results
     from dialgauge.worlds.tools import read_tool_tasks
 
     [(own, file)] = named_files([source] if name is None else {name: source}).items()
@@ -292,7 +292,7 @@ def review_log(
 def log_findings(log: TrialLog) -> LogFindings:
     """Audit and blame of a log, as tables of its run; nothing is done before one of them is asked for."""
     from dialgauge.data import data_folder
-    from dialgauge.tasks import LogFindings
+    from dialgauge.trials import LogFindings
 
     examined = cache(lambda: _examined(log, None, None, data_folder().root))
     return LogFindings(lambda: examined()[0], lambda: examined()[1])
@@ -301,7 +301,7 @@ def log_findings(log: TrialLog) -> LogFindings:
 def _user_faults(dialogue: Dialogue, instruction: str = "") -> list[ObservedFault]:
     """What the checks of users see in a conversation, by the instruction of its task where it has none itself."""
     from dialgauge.dialogue import Goal
-    from dialgauge.tasks import ObservedFault
+    from dialgauge.trials import ObservedFault
     from dialgauge.users.faults import check_user
 
     if dialogue.goal is None and instruction:

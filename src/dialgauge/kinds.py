@@ -24,7 +24,7 @@ BUILT_IN = {
     "users": "dialgauge.users.kind:USERS",
     "faults": "dialgauge.users.faults.kind:FAULTS",
     "outcomes": "dialgauge.tasks.kind:OUTCOMES",
-    "trials": "dialgauge.tasks.kind:TRIALS",
+    "trials": "dialgauge.trials.kind:TRIALS",
     "tasks": "dialgauge.tasks.kind:TASKS",
     "lab": "dialgauge.lab.kind:LAB",
     "interaction": "dialgauge.lab.kind:INTERACTION",

@@ -13,7 +13,7 @@ from dialgauge import review_log
 from dialgauge.cli.review import several_lines
 from dialgauge.demo import DESK_TASKS
 from dialgauge.runs import Store
-from dialgauge.tasks import write_scripted_log
+from dialgauge.trials import write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import tau_file, tau_result
 from support.commands import dialgauge

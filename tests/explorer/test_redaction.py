@@ -12,7 +12,7 @@ from dialgauge.explorer import redacted_runs
 from dialgauge.personal_fields import ids_of_things, personal_fields
 from dialgauge.redaction import NOT_FOUND, Redactor
 from dialgauge.runs import Store
-from dialgauge.tasks import score_results
+from dialgauge.trials import score_results
 
 SECRETS = (
     "ann.lee@example.com",

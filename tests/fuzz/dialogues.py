@@ -193,7 +193,7 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 def trials_scored(content: bytes, folder: Path) -> None:
     """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and a comparison."""
     from dialgauge.comparison import compare_runs, comparison_json, screen_tables
-    from dialgauge.tasks import score_results
+    from dialgauge.trials import score_results
 
     results = score_results([in_file(folder, content)], resamples=5)
     results.document()

@@ -51,7 +51,7 @@ _RECEIPT = b'{"dataset":"x","downloads":[],"files":[{"path":"a.json","size":1,"s
 
 @cache
 def _agent_logs() -> list[bytes]:
-    from dialgauge.tasks import write_scripted_log
+    from dialgauge.trials import write_scripted_log
     from dialgauge.worlds.tools import load_tool_domain
     from support.agent_results import desk_tasks
 
@@ -62,7 +62,7 @@ def _agent_logs() -> list[bytes]:
 
 
 def _audited(content: bytes, folder: Path) -> None:
-    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
+    from dialgauge.trials import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
 
     logs = audit_logs({"log": in_file(folder, content)}, domain="depot")
     task_set = audit_task_set(logs, domain="depot", tasks=None, root=None)
@@ -76,7 +76,7 @@ def _tool_tasks() -> list[bytes]:
 
 
 def _task_file(content: bytes, folder: Path) -> None:
-    from dialgauge.tasks import audit_tasks
+    from dialgauge.trials import audit_tasks
     from dialgauge.worlds.tools import load_tool_domain, read_tool_tasks
 
     audit_tasks(read_tool_tasks(in_file(folder, content, "tasks.json")), load_tool_domain("depot"))

@@ -10,14 +10,7 @@ import pytest
 
 import dialgauge.tasks
 from dialgauge.dialogue import Task
-from dialgauge.tasks import (
-    REASON_GROUPS,
-    TaskEvaluation,
-    TaskFailure,
-    TaskOptions,
-    failure_texts,
-    predictions_from,
-)
+from dialgauge.tasks import REASON_GROUPS, TaskEvaluation, TaskFailure, TaskOptions, failure_texts, predictions_from
 from support.recorded import compat, conversation, system, user
 from support.source_trees import syntax_nodes
 from support.town import responses, small_gold, town

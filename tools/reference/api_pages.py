@@ -14,7 +14,8 @@ FOLDER = "reference/api"
 #: The modules whose public names have a page.
 MODULES = (
     "dialgauge", "dialgauge.measures", "dialgauge.formats", "dialgauge.values", "dialgauge.tracking",
-    "dialgauge.responses", "dialgauge.users", "dialgauge.tasks", "dialgauge.lab", "dialgauge.agents",
+    "dialgauge.responses", "dialgauge.users", "dialgauge.tasks", "dialgauge.trials", "dialgauge.lab",
+    "dialgauge.agents",
     "dialgauge.rankers", "dialgauge.runs", "dialgauge.comparison", "dialgauge.rendering", "dialgauge.stats",
     "dialgauge.engine",
 )  # fmt: skip

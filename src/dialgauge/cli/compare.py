@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dialgauge import comparison, formats, rendering, runs, stats, tasks, values
+from dialgauge import comparison, formats, rendering, runs, stats, trials, values
 from dialgauge.cli import common, writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.options import (
@@ -295,7 +295,7 @@ def _are_results(names: Sequence[str], store: Path | None) -> bool:
 
     inputs = [name for name in names if is_input(name)]
     others = [name for name in names if name not in inputs]
-    if not inputs or not all(_is_stored(name, store) for name in others) or not tasks.are_results(inputs):
+    if not inputs or not all(_is_stored(name, store) for name in others) or not trials.are_results(inputs):
         return False
     for name in inputs:
         if _is_stored(name, store):

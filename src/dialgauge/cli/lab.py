@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge import agents, agents as talkers, data, engine, lab, rendering, runs, tasks
+from dialgauge import agents, agents as talkers, data, engine, lab, rendering, runs, trials
 from dialgauge.agents import town as town_agents
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import (
@@ -252,7 +252,7 @@ class LabOfTools(Struct, frozen=True):
                 store=runs.Store(output.store),
             )
         screen = out if output.on_screen else err
-        for sentence in tasks.coverage_sentences(results.runs):
+        for sentence in trials.coverage_sentences(results.runs):
             screen.print(sentence)
         checks = gate.check(results.runs)
         output.present(results, "tasks-trials", tables=results.tables(), checks=checks)

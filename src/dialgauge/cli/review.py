@@ -20,7 +20,7 @@ from dialgauge.cli.output import OnScreen
 from dialgauge.cli.screen import err, out
 
 if TYPE_CHECKING:
-    from dialgauge.tasks import Review
+    from dialgauge.trials import Review
 
 #: Letters of a page's name that come from its logs.
 _LONGEST = 80
@@ -77,7 +77,7 @@ def app(
     cannot be determined, a line says what would be needed. Code in a domain's folder runs with your permissions. Exit
     code: 0 nothing contradicts the log, 1 something does or it is incomplete.
     """
-    from dialgauge.tasks import same_reviews
+    from dialgauge.trials import same_reviews
 
     opened = runs.Store(store)
     opened.check_writable()

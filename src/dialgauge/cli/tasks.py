@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import click
 import msgspec
 
-from dialgauge import data, formats, rendering, runs, tasks
+from dialgauge import data, formats, rendering, runs, tasks, trials
 from dialgauge.cli import common, writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import TableOutput
@@ -221,11 +221,11 @@ def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[st
     """Logs of agents."""
     from dialgauge.api import log_findings
 
-    def scored(results_files: Sequence[str] | Mapping[str, str]) -> tasks.TrialRuns:
-        return tasks.score_results(results_files, findings=log_findings, **how)
+    def scored(results_files: Sequence[str] | Mapping[str, str]) -> trials.TrialRuns:
+        return trials.score_results(results_files, findings=log_findings, **how)
 
-    results = scored(common.named_systems(files)) if files else tasks.TrialRuns(stored)
-    stands = results.complete and all(map(tasks.per_task_stands, results.runs))
+    results = scored(common.named_systems(files)) if files else trials.TrialRuns(stored)
+    stands = results.complete and all(map(trials.per_task_stands, results.runs))
     return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
 
 
@@ -246,7 +246,7 @@ def _scored_responses(
 
 
 def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
-    for sentence in tasks.coverage_sentences(runs):
+    for sentence in trials.coverage_sentences(runs):
         screen.print(sentence)
     for run in runs:
         for note in run.notes:
@@ -317,7 +317,7 @@ def _are_results(files: Sequence[str]) -> bool:
     """Are the files logs of agents? A stream that can be read only once is taken for one, as GOLD never comes alone."""
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
     named = common.named_systems(files)
-    return once or tasks.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
+    return once or trials.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 
 def _with_domains(results: tasks.TaskRuns, by: str | None) -> tasks.TaskRuns:
@@ -333,7 +333,7 @@ def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
         usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
         if not files:
             raise DialgaugeError(usage)
-        raise DialgaugeError(f"{tasks.no_log(files[0]).message}; to score responses, {usage}", file=files[0])
+        raise DialgaugeError(f"{trials.no_log(files[0]).message}; to score responses, {usage}", file=files[0])
     return files[0], list(files[1:])
 
 
@@ -341,7 +341,7 @@ def _grade_again(
     files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: Output
 ) -> int:
     """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
-    from dialgauge.tasks import regrade, regrading_sentences, regrading_table
+    from dialgauge.trials import regrade, regrading_sentences, regrading_table
 
     if not files:
         raise DialgaugeError("name the results to grade again: dialgauge tasks score RESULTS --tasks FILE")
@@ -391,7 +391,7 @@ def audit(
     whether anything must change, and lists unfair tasks. Code in a domain's folder runs with your permissions. Exit
     code: 0 the log is consistent, 1 conversations do not belong to their tasks or verdicts do not replay.
     """
-    from dialgauge.tasks import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
+    from dialgauge.trials import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
 
     if not results and domain is None and tasks is None:
         raise DialgaugeError("name a results file, or tasks to audit: --domain NAME|FOLDER, --tasks FILE")
@@ -471,7 +471,7 @@ def blame(
     else:
         in_file = [table for log in logs for table in log.tables()]
         output.show([table for log in logs for table in log.tables(limit or None)], in_file=in_file)
-    output.document("tasks-blame", tasks.blame_document(logs))
+    output.document("tasks-blame", trials.blame_document(logs))
 
 
 @app.command()
@@ -501,6 +501,6 @@ def judges(verdicts: tuple[str, ...], truth: str | None, resamples: int, seed: i
 
     With --truth, sensitivity and specificity of each other grader, and the pass rate corrected for its errors.
     """
-    figures = tasks.judge_figures(tasks.read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
-    output.show(tasks.judge_tables(figures))
-    output.document("tasks-judges", tasks.judge_document(figures))
+    figures = trials.judge_figures(trials.read_verdicts(verdicts), truth=truth, resamples=resamples, seed=seed)
+    output.show(trials.judge_tables(figures))
+    output.document("tasks-judges", trials.judge_document(figures))

@@ -17,8 +17,8 @@ from dialgauge.formats import read, write
 from dialgauge.rankers import SPLITS, load_task, ranker_class
 from dialgauge.responses import jobs_of, run_jobs
 from dialgauge.runs import Run, Store
-from dialgauge.tasks import audit_logs, score_results, write_scripted_log
 from dialgauge.tracking import score
+from dialgauge.trials import audit_logs, score_results, write_scripted_log
 from dialgauge.worlds.restaurant import Parameters, load_world
 from dialgauge.worlds.tools import load_tool_domain
 

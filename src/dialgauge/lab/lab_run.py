@@ -46,14 +46,7 @@ from dialgauge.measures import (
 from dialgauge.rankers import code_of, files_named
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.tasks import (
-    BROKEN,
-    Broken,
-    JudgedConversations,
-    judge_outcomes,
-    outcome_frames,
-    score_outcomes,
-)
+from dialgauge.tasks import BROKEN, Broken, JudgedConversations, judge_outcomes, outcome_frames, score_outcomes
 from dialgauge.text import Note, counted
 from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
 from dialgauge.users import UserOptions, domain_profile, user_scores

@@ -42,7 +42,7 @@ from dialgauge.formats import end_of
 from dialgauge.lab.lab_config import AgentSpec, recorded
 from dialgauge.rankers import code_of
 from dialgauge.runs import Store
-from dialgauge.tasks import TrialRuns, score_attempts
+from dialgauge.trials import TrialRuns, score_attempts
 from dialgauge.worlds.tools import AgentText, Conduct, GoldCall, ToolDomain, ToolTask, judge
 
 #: Built-in agents of other worlds, which have no use for tools.

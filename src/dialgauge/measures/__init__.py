@@ -38,12 +38,20 @@ if TYPE_CHECKING:
         parse_measures as parse_measures,
     )
     from dialgauge.measures.repeated import (
+        FLIPS as FLIPS,
+        NOISE as NOISE,
+        PASS as PASS,
+        REWARD as REWARD,
+        TRIAL_CARDS as TRIAL_CARDS,
+        TRIAL_RULES as TRIAL_RULES,
+        TrialVerdicts as TrialVerdicts,
         flip_chance as flip_chance,
         noise_floor as noise_floor,
         noise_sums as noise_sums,
         pass_chance as pass_chance,
         pass_rate as pass_rate,
         rerun_reach as rerun_reach,
+        trial_noise_sums as trial_noise_sums,
         uneven_trials as uneven_trials,
     )
     from dialgauge.measures.resampling import (

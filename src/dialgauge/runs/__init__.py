@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         GivenTable as GivenTable,
         Pieces as Pieces,
         TableInfo as TableInfo,
+        calls_table as calls_table,
         check_columns as check_columns,
         check_fixed as check_fixed,
         check_table_name as check_table_name,

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.runs.workspace import write_durably
@@ -33,6 +34,10 @@ FIXED: dict[str, dict[str, str]] = {
     DIALOGUE_SCORES: {"dialogue": "String", "measure": "String", "num": "Float64", "den": "Float64"},
 }  # fmt: skip
 
+_CALLS: dict[str, str] = {
+    "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
+    "found": "Int64", "arguments": "String", "rows": "List(Int64)", "result": "String",
+}  # fmt: skip
 #: The tables of a corpus.
 CORPUS_TABLES = (DIALOGUES, TURNS)
 #: What SQL calls the runs, their scores and what people wrote about them.
@@ -79,6 +84,27 @@ def frames_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> Iterat
         held.append(row)
         size += sum(len(cell) for cell in row if isinstance(cell, str))
     yield frame_of(held, kinds)
+
+
+def calls_table(dialogues: Iterable[Dialogue]) -> pl.DataFrame:
+    """The table ``calls`` of any dialogues: what was called in which turn, and what came of it."""
+    rows = (
+        (
+            dialogue.id,
+            number,
+            call.name,
+            call.domain,
+            call.outcome,
+            call.found,
+            msgspec.json.encode(call.arguments).decode(),
+            list(call.rows),
+            call.result,
+        )
+        for dialogue in dialogues
+        for number, turn in enumerate(dialogue.turns)
+        for call in turn.calls or ()
+    )
+    return frame_of(rows, _CALLS)
 
 
 def column_of(name: str, values: Iterable[Any], kind: Any) -> pl.Series:

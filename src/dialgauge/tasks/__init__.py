@@ -6,57 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.audit.audit_tables import per_task_stands as per_task_stands
-    from dialgauge.tasks.audit.audit_views import (
-        audit_document as audit_document,
-        log_tables as log_tables,
-        regrading_sentences as regrading_sentences,
-        regrading_table as regrading_table,
-        task_set_tables as task_set_tables,
-    )
-    from dialgauge.tasks.audit.log_audit import (
-        LogAudit as LogAudit,
-        audit_log as audit_log,
-        audit_logs as audit_logs,
-        log_world as log_world,
-    )
-    from dialgauge.tasks.audit.regrading import Regrading as Regrading, regrade as regrade
-    from dialgauge.tasks.audit.scripted_logs import SCRIPTS as SCRIPTS, write_scripted_log as write_scripted_log
-    from dialgauge.tasks.audit.task_facts import (
-        TaskFacts as TaskFacts,
-        fact_codes as fact_codes,
-        task_facts as task_facts,
-        tasks_by_fact as tasks_by_fact,
-    )
-    from dialgauge.tasks.audit.task_set import (
-        TaskSetAudit as TaskSetAudit,
-        audit_task_set as audit_task_set,
-        audit_tasks as audit_tasks,
-    )
-    from dialgauge.tasks.blame.blame_rules import (
-        BLAMED as BLAMED,
-        FailureBlame as FailureBlame,
-        blame_failure as blame_failure,
-    )
-    from dialgauge.tasks.blame.blame_views import (
-        blame_document as blame_document,
-        blame_records as blame_records,
-        blame_tables as blame_tables,
-        evidence_tables as evidence_tables,
-    )
-    from dialgauge.tasks.blame.blamed_log import (
-        LogBlame as LogBlame,
-        blame_log as blame_log,
-    )
-    from dialgauge.tasks.blame.failure_evidence import (
-        FailureEvidence as FailureEvidence,
-        ObservedFault as ObservedFault,
-    )
-    from dialgauge.tasks.blame.measured_blame import (
-        BlameEstimate as BlameEstimate,
-        BlameRecord as BlameRecord,
-        load_blame_record as load_blame_record,
-    )
     from dialgauge.tasks.delexical import (
         CLASSES as CLASSES,
         classed as classed,
@@ -77,10 +26,6 @@ if TYPE_CHECKING:
         TaskState as TaskState,
         read_gold as read_gold,
     )
-    from dialgauge.tasks.judges.grading import JudgeFigures as JudgeFigures, judge_figures as judge_figures
-    from dialgauge.tasks.judges.judge_views import judge_document as judge_document, judge_tables as judge_tables
-    from dialgauge.tasks.judges.verdict_files import GraderVerdict as GraderVerdict, read_verdicts as read_verdicts
-    from dialgauge.tasks.log_findings import LogFindings as LogFindings
     from dialgauge.tasks.predictions import (
         MODES as MODES,
         DomainMode as DomainMode,
@@ -142,7 +87,6 @@ if TYPE_CHECKING:
         score_tables as score_tables,
         worst_dialogues as worst_dialogues,
     )
-    from dialgauge.tasks.review import Missing as Missing, Review as Review, same_reviews as same_reviews
     from dialgauge.tasks.rules import (
         RULES as RULES,
         fitting_rows as fitting_rows,
@@ -158,15 +102,6 @@ if TYPE_CHECKING:
         read_references as read_references,
         richness as richness,
         words as words,
-    )
-    from dialgauge.tasks.trials.log_files import are_results as are_results, no_log as no_log
-    from dialgauge.tasks.trials.trial_comparison import Settling as Settling, settling as settling
-    from dialgauge.tasks.trials.trial_log import TrialLog as TrialLog, read_log as read_log
-    from dialgauge.tasks.trials.trial_scores import score_attempts as score_attempts, score_results as score_results
-    from dialgauge.tasks.trials.trial_tables import (
-        TrialRuns as TrialRuns,
-        coverage_sentences as coverage_sentences,
-        trial_tables as trial_tables,
     )
 
 

@@ -1,6 +1,6 @@
-"""Runs that judge whether responses do what their goals ask for, agents over trials, and the measures of outcomes."""
+"""Runs that judge whether responses do what their goals ask for, and the measures of outcomes."""
 
-from dialgauge.kinds import Kind, Verdicts
+from dialgauge.kinds import Kind
 
 TASKS = Kind(
     "tasks",
@@ -18,17 +18,4 @@ OUTCOMES = Kind(
     section="task",
     title="Outcomes of conversations",
     cards="dialgauge.tasks.recordings.outcome_measures:CARDS",
-)
-#: Agents that try each task several times.
-TRIALS = Kind(
-    "trials",
-    section="task",
-    title="Trials of agents",
-    cards="dialgauge.tasks.trials.reward_measures:CARDS",
-    comparison="dialgauge.tasks.trials.trial_comparison:VIEW",
-    view="dialgauge.tasks.trials.views:VIEW",
-    results="dialgauge.tasks:TrialRuns",
-    headline=("pass^1",),
-    worst_by=("Reward",),
-    verdicts=Verdicts("trials", "success", "task"),
 )

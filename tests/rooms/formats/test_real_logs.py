@@ -15,7 +15,7 @@ from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import packed, read
-from dialgauge.tasks import score_results
+from dialgauge.trials import score_results
 
 INSPECT = Path(__file__).parents[2] / "support" / "inspect_logs"
 OTEL = Path(__file__).parents[2] / "support" / "otel_spans"

@@ -2,7 +2,7 @@
 
 The evidence is :class:`OutcomeEvidence`: a unit is a conversation. Most measures take a rule set, ``strict`` (ours) or
 ``compat`` (ConvLab-2's), and many a domain: ``Success(rules=strict)``, ``Book(rules=compat)``, ``EntityMatch[hotel]``.
-Those of several trials stand in ``tasks/trials``.
+Those of several trials stand in ``measures/repeated``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
+    TRIAL_CARDS,
     Card,
     Floats,
     Parameter,
@@ -31,7 +32,6 @@ from dialgauge.tasks.recordings.compat import CompatVerdict
 from dialgauge.tasks.recordings.conduct import Listener
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations
 from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
-from dialgauge.tasks.trials import trial_measures
 
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"
@@ -391,5 +391,5 @@ CARDS: tuple[Card[Any], ...] = (
     _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),
     _hearing("HeardRecall", "recall of what was said", "recall", "heard and said / said"),
     _hearing("HeardF1", "F1 of what was heard", "f1", "2 (heard and said) / (heard + said)"),
-    *trial_measures.CARDS,
+    *TRIAL_CARDS,
 )  # fmt: skip

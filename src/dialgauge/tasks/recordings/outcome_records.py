@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.runs import Pieces, frame_of, frames_of
+from dialgauge.runs import calls_table, frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations, goal_of
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
-_CALLS: dict[str, str] = {
-    "dialogue": "String", "turn": "Int64", "name": "String", "domain": "String", "outcome": "String",
-    "found": "Int64", "arguments": "String", "rows": "List(Int64)", "result": "String",
-}  # fmt: skip
 _COLUMNS: dict[str, Mapping[str, str]] = {
     OUTCOMES: {
         "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
@@ -44,7 +40,6 @@ _COLUMNS: dict[str, Mapping[str, str]] = {
         "strict": "Boolean", "compat": "Boolean", "utterances": "Int64", "exchanges": "Int64", "longest_run": "Int64",
         "repeated_constraints": "Int64", "repeated_requests": "Int64", "usage": "String",
     },
-    CALLS: _CALLS,
     HEARD: {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"},
 }  # fmt: skip
 
@@ -54,7 +49,6 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
     rows: dict[str, Callable[[], Iterable[tuple[Any, ...]]]] = {
         OUTCOMES: lambda: (row for conversation in judged for row in _outcomes(conversation)),
         CONVERSATIONS: lambda: _conversations(judged),
-        CALLS: lambda: (row for conversation in judged for row in _calls(conversation.dialogue)),
         HEARD: lambda: ((*heard, count) for heard, count in sorted(judged.understanding.counts.items())),
     }
 
@@ -64,6 +58,7 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], pol
     frames = {name: partial(frame, name) for name in rows}
     return {
         **frames,
+        CALLS: lambda: calls_table(conversation.dialogue for conversation in judged),
         REASONS: lambda: reasons_table(row for conversation in judged for row in _reasons(conversation)),
     }
 
@@ -119,27 +114,6 @@ def _conversation(
         went.repeated_requests,
         _json(went.usage),
     )
-
-
-def calls_table(dialogues: Sequence[Dialogue]) -> Pieces:
-    """The table ``calls`` of any dialogues."""
-    return Pieces(lambda: frames_of((row for dialogue in dialogues for row in _calls(dialogue)), _CALLS))
-
-
-def _calls(dialogue: Dialogue) -> Iterator[tuple[Any, ...]]:
-    for number, turn in enumerate(dialogue.turns):
-        for call in turn.calls or ():
-            yield (
-                dialogue.id,
-                number,
-                call.name,
-                call.domain,
-                call.outcome,
-                call.found,
-                _json(call.arguments),
-                list(call.rows),
-                call.result,
-            )
 
 
 def _json(value: Any) -> str:

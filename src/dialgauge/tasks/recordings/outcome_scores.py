@@ -10,6 +10,8 @@ from typing import Any
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.measures import (
+    FLIPS,
+    NOISE,
     Card,
     Count,
     Coverage,
@@ -23,7 +25,6 @@ from dialgauge.measures import (
 )
 from dialgauge.tasks.recordings.judged_conversations import Broken, JudgedConversations, is_broken, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.worlds.domain import DomainSearch
 from dialgauge.worlds.town import Failures
 

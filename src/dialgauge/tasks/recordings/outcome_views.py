@@ -11,12 +11,11 @@ import polars as pl
 from dialgauge.agents import END_WORDS
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Score
+from dialgauge.measures import FLIPS, NOISE, Score
 from dialgauge.rendering import Column, Table, score_cell
 from dialgauge.tasks.reasons import REASONS, reason_texts
 from dialgauge.tasks.recordings.outcome_measures import COMPAT, OUTCOME_RULES, STRICT
 from dialgauge.tasks.recordings.outcome_records import CONVERSATIONS, HEARD, OUTCOMES
-from dialgauge.tasks.trials.trial_measures import FLIPS, NOISE
 from dialgauge.text import counted
 
 #: A table of a run by its name.
