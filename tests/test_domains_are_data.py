@@ -14,7 +14,7 @@ TOWN = {"restaurant", "hotel", "attraction", "taxi"}
 #: Folders and modules that may, by what they are.
 MAY = {
     "the town": ("worlds/town/",),
-    "readers of MultiWOZ's files": ("formats/multiwoz_resources.py", "formats/predictions/flags.py"),
+    "readers of MultiWOZ's files": ("formats/predictions/flags.py",),
     "published rule sets": (
         *("tasks/delexical.py", "tasks/rules.py", "tasks/recordings/compat.py"),
         *("values/published_profiles.py", "values/standard_profiles.py"),

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
-from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from support.reading import read_bytes, write_bytes
+from support.reading import read_bytes
 
 
 def test_conversations_by_id() -> None:
@@ -52,13 +50,3 @@ def test_messages_of_a_dialogue_must_stand_together() -> None:
     with pytest.raises(DialgaugeError, match="the dialogue 'a' continues here after another one") as caught:
         read_bytes("chat-log", "".join(lines).encode())
     assert caught.value.line == 3
-
-
-messages = st.builds(Turn, speaker=st.sampled_from(["user", "system"]), text=st.text(max_size=10))
-
-
-@given(st.lists(st.lists(messages, min_size=1, max_size=4).map(tuple), min_size=1, max_size=4))
-def test_writing_and_reading_back_is_the_identity(chats: list[tuple[Turn, ...]]) -> None:
-    dialogues = [Dialogue(id=f"c{position}", turns=turns) for position, turns in enumerate(chats)]
-    content, _ = write_bytes("chat-log", dialogues)
-    assert read_bytes("chat-log", content)[0] == dialogues

@@ -159,7 +159,6 @@ REAL = {
     "babi-candidates": "babi/dialog-babi-candidates.txt.gz",
     "schema": "sgd/dev_schema.json.gz",
     "multiwoz-ontology": "multiwoz21/ontology21.json.gz",
-    "multiwoz-database": "multiwoz21/db/hotel_db.json.gz",
     "canonical-map": "gcdf1/multiwoz21_canonical_map.json.gz",
 }
 

@@ -38,11 +38,9 @@ COUNTS = {
     "gcdf1": {"gcdf1": 1000, "schema": 1, "canonical-map": 1, "document": 2},
     "multiwoz21": {
         "multiwoz": 1999,
-        "multiwoz-database": 7,
         "multiwoz-ontology": 2,
         "schema": 1,
-        "ids": 2,
-        "document": 2,
+        "document": 11,
     },
     "sgd": {"sgd": 8 * 128, "schema": 2, "document": 2},
 }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.dialogue import Fact, Ontology, SlotSpec, dialogue_key
+from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Notes, Resource, ResourceFormat, format_named, is_document, read, read_ontology, recognise
 from support.examples import EXAMPLES, as_json
@@ -80,51 +80,21 @@ def test_a_unified_ontology() -> None:
         load("convlab3-ontology", b'{"domains": {}}')
 
 
-def test_database_rows_become_facts() -> None:
-    rows = [
-        {"trainID": "TR1", "price": {"single": "5", "double": 7}, "location": [52.2, 0.1]},
-        {"trainID": "TR1", "day": "monday"},
-        {"phone": "1", "postcode": "2"},
-    ]
-    assert load("multiwoz-database", as_json(rows)).facts == (
-        Fact("TR1", "trainID", "TR1"),
-        Fact("TR1", "price single", "5"),
-        Fact("TR1", "price double", "7"),
-        Fact("TR1", "location", "52.2,0.1"),
-        Fact("TR1#2", "trainID", "TR1"),
-        Fact("TR1#2", "day", "monday"),
-        Fact("row 3", "phone", "1"),
-        Fact("row 3", "postcode", "2"),
-    )
-
-
-def test_the_taxi_file_is_an_object_of_lists() -> None:
-    facts = load("multiwoz-database", as_json({"taxi_colors": ["black", "white"]})).facts
-    assert facts == (Fact("taxi", "taxi_colors", "black"), Fact("taxi", "taxi_colors", "white"))
-
-
-@pytest.mark.parametrize("rows", [[], {}, [{"name": None}], [{"name": "a", "x": True}], [{"name": "a", "x": [[1]]}]])
-def test_faulty_databases(rows: object) -> None:
-    with pytest.raises(DialgaugeError, match=r"no rows|neither text nor a number"):
-        load("multiwoz-database", as_json(rows))
-
-
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "name",
     [
-        (b"SNG1\nSNG2\nSNG1\n", "line 3: the id is listed twice, first in line 1"),
-        (b"SNG1\nnot an id\n", "line 2: 'not an id' is not a dialogue id"),
-        (b"SNG1\n\xff\n", "line 2: byte 0xff is not UTF-8"),
-        (b"\n \n", "the file is empty"),
+        "README",
+        "README.md",
+        "readme.txt",
+        "LICENSE",
+        "LICENCE.txt",
+        "PROVENANCE.md",
+        "SHA256SUMS",
+        "paper.pdf",
+        "hotel_db.json",
+        "system_acts.json",
+        "testListFile",
     ],
-)
-def test_faulty_id_lists(content: bytes, message: str) -> None:
-    with pytest.raises(DialgaugeError, match=message):
-        load("ids", content)
-
-
-@pytest.mark.parametrize(
-    "name", ["README", "README.md", "readme.txt", "LICENSE", "LICENCE.txt", "PROVENANCE.md", "SHA256SUMS", "paper.pdf"]
 )
 def test_documents_are_told_by_name_even_when_they_look_like_data(name: str) -> None:
     assert recognise(part_of(EXAMPLES["native"], name)).name == "document"
@@ -166,44 +136,4 @@ def test_all_resources_of_the_real_data_load(shared_data: Path) -> None:
     assert len(list(read_ontology(multiwoz / "schema22.json.gz").slots())) == 61
     assert len(list(read_ontology(shared_data / "gcdf1" / "schema.json.gz").slots())) == 36
     assert len(read_ontology(shared_data / "sgd" / "dev_schema.json.gz").domains) == 17
-    rows = {"restaurant": 110, "hotel": 33, "attraction": 79, "train": 2828, "hospital": 66, "police": 1, "taxi": 1}
-    kinds = [one.kind for one in read(multiwoz).resources]
-    assert kinds.count("knowledge base") == len(rows)
-    assert kinds.count("document") == 2
-    for name, entities in rows.items():
-        content = (multiwoz / "db" / f"{name}_db.json.gz").read_bytes()
-        facts = load("multiwoz-database", content).facts
-        assert len({fact.entity for fact in facts}) == entities
-    for name in ("test", "val"):
-        ids = load("ids", (multiwoz / f"{name}ListFile.txt").read_bytes()).texts
-        assert {dialogue_key(one) for one in ids} == {
-            dialogue_key(dialogue.id) for dialogue in read(multiwoz / f"{name}.json.gz").dialogues
-        }
-
-
-BARE_ACTS = {"PMUL4648": {"1": {"Hotel-Inform": [["Area", "north"]]}, "2": "No Annotation", "3": {}}}
-WRAPPED_ACTS = {"PMUL4648.json": {"0": {"dialog_act": {"Hotel-Inform": [["area", "north"]]}, "span_info": []}}}
-
-
-@pytest.mark.parametrize("acts", [BARE_ACTS, WRAPPED_ACTS])
-def test_acts_beside_multiwoz(acts: dict[str, object]) -> None:
-    part = part_of(as_json(acts), "dialog_acts.json")
-    assert recognise(part).name == "multiwoz-acts"
-    assert load("multiwoz-acts", as_json(acts)).texts == tuple(acts)
-
-
-@pytest.mark.parametrize("acts", [{}, {"a": {"1": {"Hotel-Inform": [[1, 2]]}}}, {"a": {"0": {"dialog_act": 5}}}, []])
-def test_faulty_acts(acts: object) -> None:
-    with pytest.raises(DialgaugeError):
-        load("multiwoz-acts", as_json(acts))
-
-
-def test_a_multiwoz_folder_as_downloaded_is_read_whole(tmp_path: Path) -> None:
-    turn = {"speaker": "USER", "utterance": "a room", "frames": []}
-    (tmp_path / "dialogues_001.json").write_bytes(as_json([{"dialogue_id": "PMUL4648.json", "turns": [turn]}]))
-    (tmp_path / "dialog_acts.json").write_bytes(as_json(WRAPPED_ACTS))
-    (tmp_path / "slot_descriptions.json").write_bytes(as_json({"hotel-area": ["where the hotel is"]}))
-    (tmp_path / "convert_to_multiwoz_format.py").write_text("import json\n")
-    corpus = read(tmp_path)
-    assert [dialogue.id for dialogue in corpus.dialogues] == ["PMUL4648.json"]
-    assert sorted(resource.kind for resource in corpus.resources) == ["acts", "document", "document"]
+    assert [one.kind for one in read(multiwoz).resources].count("document") == 2 + 7 + 2

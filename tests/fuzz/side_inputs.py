@@ -45,6 +45,7 @@ def side_targets() -> Iterator[Target]:
         yield damaging(f"side:{name}", seeds, how, run, weight)
 
 
+_TASKS = [b'[{"id": 0, "user_id": "a", "instruction": "Cancel.", "actions": [{"name": "x", "arguments": {}}]}]']
 _RATINGS = [b"dialogue,rater,rating\nMUL1,a,1\nMUL1,b,0\nMUL2,a,1\n", b"system,dialogue,rater,rating\ns,d,r,2\n"]
 _RECEIPT = b'{"dataset":"x","downloads":[],"files":[{"path":"a.json","size":1,"sha256":"00"}]}'
 
@@ -72,7 +73,7 @@ def _audited(content: bytes, folder: Path) -> None:
 
 
 def _tool_tasks() -> list[bytes]:
-    return [*seeds_of("tool-tasks"), json.dumps(json.loads(_agent_logs()[0])["tasks"]).encode()]
+    return [*_TASKS, json.dumps(json.loads(_agent_logs()[0])["tasks"]).encode()]
 
 
 def _task_file(content: bytes, folder: Path) -> None:

@@ -23,9 +23,7 @@ from dialgauge.formats.source import Part
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
 
 DialogueKind: TypeAlias = Literal["dialogues", "predictions"]
-ResourceKind: TypeAlias = Literal[
-    "ontology", "knowledge base", "candidates", "ids", "values", "acts", "document", "tasks", "records"
-]
+ResourceKind: TypeAlias = Literal["ontology", "knowledge base", "candidates", "values", "document"]
 
 
 class DialogueFormat(ABC):

@@ -10,8 +10,8 @@ conversations. Texts of one speaker in a row stay turns of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -33,7 +33,6 @@ _KNOWN = frozenset({"dialogue", "speaker", "text"})
 #: States beside the messages: somebody's predictions, of which only the texts would be left.
 _STATE = re.compile(rb'"(?:\w*state|prediction|pred)":\s?[{\[]')
 _DECODER = msgspec.json.Decoder(dict[str, Any])
-_ENCODER = msgspec.json.Encoder()
 
 
 class ChatLog(DialogueFormat):
@@ -42,7 +41,6 @@ class ChatLog(DialogueFormat):
     name = "chat-log"
     summary = "chat log JSONL: one message per line with speaker and text (and dialogue)"
     fields = frozenset({"text"})
-    writes = True
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first_line
@@ -70,12 +68,6 @@ class ChatLog(DialogueFormat):
             turns.append(turn)
         if turns:
             yield Dialogue(id=identifier, turns=tuple(turns))
-
-    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        for dialogue in dialogues:
-            for turn in dialogue.turns:
-                out.write(_ENCODER.encode({"dialogue": dialogue.id, "speaker": turn.speaker, "text": turn.text}))
-                out.write(b"\n")
 
 
 def _begin(named: str, begun: set[str], part: Part, line: int) -> None:

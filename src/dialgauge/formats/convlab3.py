@@ -7,18 +7,18 @@ constraints (``book people``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import groupby
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from dialgauge.dialogue import Act, Dialogue, Goal, Ontology, SlotSpec, Span, State, Task, Turn, Values
+from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Resource, ResourceFormat
-from dialgauge.formats.json_text import decode, write_array
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.json_text import decode
 from dialgauge.formats.located import Listed, Remembered
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
@@ -81,7 +81,6 @@ class ConvLab3(DialogueFormat):
     name = "convlab3"
     summary = "ConvLab-3 unified format: dialogues.json with acts in three lists and states on user turns"
     fields = frozenset({"text", "acts", "state", "spans", "goal", "domains"})
-    writes = True
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
@@ -101,9 +100,6 @@ class ConvLab3(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
             else:
                 yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
-
-    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
 class ConvlabStates:
@@ -174,127 +170,6 @@ def _goal(raw: _Goal | None) -> Goal | None:
         for domain in domains
     }
     return Goal(tasks=tasks, message=(raw.description,) if raw.description else ())
-
-
-def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
-    written: dict[str, Any] = {"dialogue_id": dialogue.id, "domains": dialogue.domains}
-    if dialogue.goal is not None:
-        written["goal"] = _written_goal(dialogue.goal, notes)
-    written["turns"] = [_written_turn(turn, number, notes) for number, turn in enumerate(dialogue.turns)]
-    return written
-
-
-def _written_turn(turn: Turn, number: int, notes: Notes) -> dict[str, Any]:
-    written: dict[str, Any] = {"speaker": turn.speaker, "utterance": turn.text, "utt_idx": number}
-    if turn.acts is not None or turn.spans is not None:
-        written["dialogue_acts"] = _written_acts(turn, notes)
-    if turn.state is not None:
-        written["state"] = _written_state(turn.state, notes)
-    return written
-
-
-def _written_state(state: State, notes: Notes) -> dict[str, dict[str, str]]:
-    bars = sum("|" in value for slots in state.values() for values in slots.values() for value in values)
-    notes.add("value with a '|' in it: it reads back as alternatives", bars)
-    return {domain: {slot: "|".join(values) for slot, values in slots.items()} for domain, slots in state.items()}
-
-
-def _written_acts(turn: Turn, notes: Notes) -> dict[str, list[dict[str, Any]]]:
-    """The acts in three lists.
-
-    The data model does not say which slots are categorical, so an act is placed by what it has: without a slot it is
-    binary, from the first one with a place in the text on they are non-categorical, before it categorical. Reading
-    gives the same acts in the same order, wherever the dialogue had its acts without a slot last.
-    """
-    lists: dict[str, list[dict[str, Any]]] = {"categorical": [], "non-categorical": [], "binary": []}
-    unplaced = list(turn.spans or ())
-    for act in turn.acts or ():
-        if not act.slot and not act.values:
-            lists["binary"].append({"intent": act.name, "domain": act.domain, "slot": ""})
-            continue
-        notes.add("act with several values written as one act per value", int(len(act.values) > 1))
-        notes.add("act written before an act without a slot that it followed", int(bool(lists["binary"])))
-        for value in act.values or ("",):
-            entry: dict[str, Any] = {"intent": act.name, "domain": act.domain, "slot": act.slot, "value": value}
-            span = _place(act, value, turn.text, unplaced)
-            if span is not None:
-                unplaced.remove(span)
-                entry |= {"start": span.start, "end": span.end}
-            lists["non-categorical" if span is not None or lists["non-categorical"] else "categorical"].append(entry)
-    notes.add("span without an act dropped", len(unplaced))
-    return lists
-
-
-def _place(act: Act, value: str, text: str, unplaced: list[Span]) -> Span | None:
-    """The span of an act: one of its slot whose words are the value, else the first of its slot."""
-    if not value:
-        return None
-    of_slot = [span for span in unplaced if (span.domain, span.slot) == (act.domain, act.slot)]
-    same = [span for span in of_slot if text[span.start : span.end].lower() == value.lower()]
-    return next(iter(same or of_slot), None)
-
-
-def _written_goal(goal: Goal, notes: Notes) -> dict[str, Any]:
-    inform: dict[str, dict[str, str]] = {}
-    request: dict[str, dict[str, str]] = {}
-    for domain, task in goal.tasks.items():
-        inform[domain] = task.info | {f"book {slot}": value for slot, value in task.book.items()}
-        request[domain] = dict.fromkeys(task.requests, "")
-        notes.add("booking constraint of a goal written as the constraint 'book SLOT'", len(task.book))
-        notes.add("constraint to fail first of a goal dropped", len(task.fail_info) + len(task.fail_book))
-    notes.add("sentences of a goal joined to one text", max(len(goal.instruction) - 1, 0))
-    return {"description": " ".join(goal.instruction), "inform": inform, "request": request}
-
-
-class _Slot(Struct, gc=False):
-    description: str = ""
-    is_categorical: bool = False
-    possible_values: tuple[str, ...] = ()
-
-
-class _Domain(Struct, gc=False):
-    slots: dict[str, _Slot]
-
-
-class _Ontology(Struct, gc=False):
-    domains: dict[str, _Domain]
-    intents: Raw = Raw()
-    state: Raw = Raw()
-    dialogue_acts: Raw = Raw()
-
-
-_ONTOLOGY = msgspec.json.Decoder(_Ontology)
-_DROPPED = ("intents", "state", "dialogue_acts")
-
-
-class ConvLab3Ontology(ResourceFormat):
-    """The ``ontology.json`` beside the dialogues: slots with descriptions and, where they are categorical, values."""
-
-    name = "convlab3-ontology"
-    summary = "ConvLab-3 unified ontology.json: domains with slots, descriptions and values"
-    kind = "ontology"
-
-    def recognise(self, peek: Peek) -> bool:
-        domains = peek.json.get("domains") if isinstance(peek.json, dict) else None
-        first = next(iter(domains.values()), None) if isinstance(domains, dict) else None
-        return isinstance(first, dict) and isinstance(first.get("slots"), dict)
-
-    def load(self, part: Part, notes: Notes) -> Resource:
-        raw = decode(_ONTOLOGY, part.read(), part)
-        if not raw.domains:
-            raise DialgaugeError("the ontology is empty", file=part.name)
-        for name in _DROPPED:
-            notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
-        domains = {
-            domain: {
-                name: SlotSpec(
-                    values=slot.possible_values, categorical=slot.is_categorical, description=slot.description
-                )
-                for name, slot in content.slots.items()
-            }
-            for domain, content in raw.domains.items()
-        }
-        return Resource(kind="ontology", ontology=Ontology(domains=domains))
 
 
 class _Predicted(Struct, gc=False, frozen=True):

@@ -20,7 +20,9 @@ _NAMES = re.compile(
                   | _(?:success|started_\w+|committed_\w+)  # what Spark leaves beside the files it wrote
                   | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
                   | .+\.map\.yaml
-                  | slot_descriptions\.json  # sentences, in MultiWOZ, where its ontology has values
+                  # of MultiWOZ: sentences, acts that stand in data.json too, ids, databases
+                  | slot_descriptions\.json | (?:system|dialogue|dialog)_acts\.json
+                  | (?:test|val|train)listfile(?:\.\w+)? | \w+_db\.json
                 )$"""
 )
 
@@ -29,7 +31,7 @@ class Document(ResourceFormat):
     """A file for people to read; its content is not looked at."""
 
     name = "document"
-    summary = "README, LICENSE, PROVENANCE, checksums and the like: listed as 'not data'"
+    summary = "README, licence, checksums, MultiWOZ's acts, ids and databases: listed, not read"
     kind = "document"
 
     def recognise(self, peek: Peek) -> bool:

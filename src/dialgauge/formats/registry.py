@@ -59,7 +59,7 @@ BUILT_IN = {
     "convlab3": BuiltIn(
         "dialgauge.formats.convlab3:ConvLab3", "[{", ('"dialogue_id"', '"turns"', '"utt_idx"|"dialogue_acts"')
     ),
-    "convlab3-ontology": BuiltIn("dialgauge.formats.convlab3:ConvLab3Ontology", "{", ('"domains"', '"slots"')),
+    "convlab3-ontology": BuiltIn("dialgauge.formats.resource_files:ConvLab3Ontology", "{", ('"domains"', '"slots"')),
     "convlab3-predictions": BuiltIn(
         "dialgauge.formats.convlab3:ConvLab3Predictions", "[{", ('"dialogue_id"', '"utt_idx"', '"predictions"')
     ),
@@ -68,7 +68,6 @@ BUILT_IN = {
     "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
     "hi-dst": BuiltIn("dialgauge.formats.predictions.state_files:HiDst", "{{", ('"pr_turn"',), numbered=True),
     "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
-    "ids": BuiltIn("dialgauge.formats.resource_files:IdList", "text"),
     "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
     "langfuse": BuiltIn(
         "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
@@ -82,11 +81,7 @@ BUILT_IN = {
         ('"messages"|"task_id"|task_id',),
     ),
     "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
-    "multiwoz-acts": BuiltIn("dialgauge.formats.multiwoz:MultiWozActs", "{{", numbered=True),
-    "multiwoz-database": BuiltIn(
-        "dialgauge.formats.multiwoz_resources:MultiWozDatabase", "{|[{", ('"taxi_|"trainID"|"postcode"',)
-    ),
-    "multiwoz-ontology": BuiltIn("dialgauge.formats.multiwoz_resources:MultiWozOntology", "{["),
+    "multiwoz-ontology": BuiltIn("dialgauge.formats.resource_files:MultiWozOntology", "{["),
     "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
     "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
     "nested": BuiltIn("dialgauge.formats.predictions.state_files:Nested", "{{", ('"gt"|"pr"',), numbered=True),
@@ -106,12 +101,6 @@ BUILT_IN = {
         "{|[{|lines",
         ('"agent_info"|"termination_reason"', '"user_info"|"task_id"|"user_scenario"'),
     ),
-    "tool-records": BuiltIn(
-        "dialgauge.formats.resource_files:ToolRecords",
-        "{{",
-        ('"flight_number"|"reservation_id"|"payment_methods"|"variants"',),
-    ),
-    "tool-tasks": BuiltIn("dialgauge.formats.resource_files:ToolTasks", "[{", ('"actions"|"evaluation_criteria"',)),
     "trade": BuiltIn("dialgauge.formats.predictions.state_files:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }

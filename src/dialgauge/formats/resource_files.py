@@ -1,23 +1,20 @@
-"""Files that go with dialogues: schemas, canonical maps, tasks and records of tool domains, lists of ids.
-
-Tasks and records are listed and counted here; ``dialgauge.worlds.tools`` makes a domain of them.
-"""
+"""Files that go with dialogues: schemas and ontologies with their slots and values, and canonical maps."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Ontology, SlotSpec
+from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Resource, ResourceFormat
 from dialgauge.formats.json_text import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.source import Part, decode_utf8
+from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import alternatives
 
 
 class _Slot(Struct, gc=False):
@@ -151,94 +148,109 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-#: What a task has, in the first version of the benchmark and in the second.
-_TASKS = ({"instruction", "actions"}, {"user_scenario", "evaluation_criteria"})
-#: What a record of a flight, reservation, user or product has.
-_RECORDS = (
-    {"flight_number", "dates"},
-    {"reservation_id", "payment_history"},
-    {"email", "payment_methods"},
-    {"product_id", "variants"},
-)
-_LIST = msgspec.json.Decoder(list[dict[str, Any]])
-_OBJECT = msgspec.json.Decoder(dict[str, dict[str, Any]])
+_VALUES_BY_SLOT = msgspec.json.Decoder(dict[str, list[str]])
 
 
-class ToolTasks(ResourceFormat):
-    """A list of tasks."""
+class MultiWozOntology(ResourceFormat):
+    """An object of ``domain-slot`` to its values, in every spelling of the keys.
 
-    name = "tool-tasks"
-    summary = "tasks of agents that call tools, as tau-bench (JSON) or tau2-bench writes them"
-    kind = "tasks"
+    ==========  =========================================================
+    2.0         ``hotel-price range``, ``hotel-book people``
+    2.1         ``hotel-semi-pricerange``, ``hotel-book-people``
+    2.3, 2.4    ``hotel-pricerange``, ``hotel-book-people``
+    ==========  =========================================================
 
-    def recognise(self, peek: Peek) -> bool:
-        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
-        return isinstance(first, dict) and any(keys <= first.keys() for keys in _TASKS)
+    The part between domain and slot is dropped (``semi``), as is ``book`` where it stands between hyphens: the slots
+    are then named as in the ``data.json`` beside the file. Other spellings stay as they are; comparing them is the job
+    of the profiles in ``values``. Values that name alternatives (``centre|west``) are taken apart, as in the states.
+    """
 
-    def load(self, part: Part, notes: Notes) -> Resource:
-        tasks = decode(_LIST, part.read(), part)
-        odd = next((index for index, task in enumerate(tasks) if not any(keys <= task.keys() for keys in _TASKS)), None)
-        if odd is not None:
-            raise DialgaugeError(
-                f"entry {odd} is not a task: it has no instruction or no expected actions", file=part.name
-            )
-        return Resource(kind="tasks", texts=tuple(str(task.get("id", index)) for index, task in enumerate(tasks)))
-
-
-class ToolRecords(ResourceFormat):
-    """One table of records by id, or several tables."""
-
-    name = "tool-records"
-    summary = "records of a tool domain: flights, reservations, users, products, orders by id"
-    kind = "records"
+    name = "multiwoz-ontology"
+    summary = "MultiWOZ ontology: 'domain-slot' to the list of its values, keys as in 2.0, 2.1 or 2.3"
+    kind = "ontology"
 
     def recognise(self, peek: Peek) -> bool:
-        if not isinstance(peek.json, dict) or peek.first is None or not isinstance(peek.first[1], dict):
+        if not isinstance(peek.json, dict) or not peek.json:
             return False
-        inner = next(iter(peek.first[1].values()), None)
-        return _is_record(peek.first[1]) or _is_record(inner)
+        if all(key[-1:].isdigit() for key in peek.json):  # turns of dialogues, and no slots
+            return False
+        return all(
+            isinstance(values, list) and "-" in key and all(isinstance(value, str) for value in values)
+            for key, values in peek.json.items()
+        )
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        tables = decode(_OBJECT, part.read(), part)
-        if all(map(_is_record, tables.values())):
-            return Resource(kind="records", texts=tuple(tables))
-        for name, table in tables.items():
-            if not all(isinstance(record, dict) for record in table.values()):
-                raise DialgaugeError(f"'{name}' is neither a record nor a table of records", file=part.name)
-        return Resource(kind="records", texts=tuple(key for table in tables.values() for key in table))
+        domains: dict[str, dict[str, SlotSpec]] = {}
+        for key, raw in decode(_VALUES_BY_SLOT, part.read(), part).items():
+            domain, slot = _split(key, part)
+            slots = domains.setdefault(domain, {})
+            if slot in slots:
+                raise DialgaugeError(
+                    f"the slot {slot!r} of {domain!r} is listed twice (last as {key!r})", file=part.name
+                )
+            slots[slot] = SlotSpec(values=_values(raw))
+        if not domains:
+            raise DialgaugeError("the ontology is empty", file=part.name)
+        return Resource(kind="ontology", ontology=Ontology(domains=domains))
 
 
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict) and any(keys <= value.keys() for keys in _RECORDS)
+def _split(key: str, part: Part) -> tuple[str, str]:
+    domain, hyphen, slot = key.partition("-")
+    if not hyphen or not domain or not slot:
+        raise DialgaugeError(f"the key {key!r} is not 'domain-slot'", file=part.name)
+    return domain, slot.removeprefix("semi-").removeprefix("book-")
 
 
-#: No space inside, and a digit somewhere: words of prose on a line of their own are no ids.
-_ID = re.compile(r"(?=\S*\d)[A-Za-z0-9][\w.+-]*")
-_WIDEST = 200
+def _values(raw: list[str]) -> Values:
+    return tuple(dict.fromkeys(alternative for value in raw for alternative in alternatives(value)))
 
 
-class IdList(ResourceFormat):
-    """Dialogue ids, one per line, as MultiWOZ publishes its splits (``testListFile.txt``)."""
+class _UnifiedSlot(Struct, gc=False):
+    description: str = ""
+    is_categorical: bool = False
+    possible_values: tuple[str, ...] = ()
 
-    name = "ids"
-    summary = "a list of dialogue ids, one per line, as in testListFile.txt"
-    kind = "ids"
+
+class _UnifiedDomain(Struct, gc=False):
+    slots: dict[str, _UnifiedSlot]
+
+
+class _UnifiedOntology(Struct, gc=False):
+    domains: dict[str, _UnifiedDomain]
+    intents: msgspec.Raw = msgspec.Raw()
+    state: msgspec.Raw = msgspec.Raw()
+    dialogue_acts: msgspec.Raw = msgspec.Raw()
+
+
+_UNIFIED = msgspec.json.Decoder(_UnifiedOntology)
+_NOT_READ = ("intents", "state", "dialogue_acts")
+
+
+class ConvLab3Ontology(ResourceFormat):
+    """The ``ontology.json`` beside the dialogues: slots with descriptions and, where they are categorical, values."""
+
+    name = "convlab3-ontology"
+    summary = "ConvLab-3 unified ontology.json: domains with slots, descriptions and values"
+    kind = "ontology"
 
     def recognise(self, peek: Peek) -> bool:
-        lines = [line.strip() for line in peek.lines if line.strip()]
-        return bool(lines) and all(len(line) <= _WIDEST and _ID.fullmatch(line) for line in lines)
+        domains = peek.json.get("domains") if isinstance(peek.json, dict) else None
+        first = next(iter(domains.values()), None) if isinstance(domains, dict) else None
+        return isinstance(first, dict) and isinstance(first.get("slots"), dict)
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        seen: dict[str, int] = {}
-        for number, raw in part.lines():
-            line = decode_utf8(raw, part.name, number).strip()
-            if not line:
-                continue
-            if not _ID.fullmatch(line):
-                raise DialgaugeError(f"{line[:40]!r} is not a dialogue id", file=part.name, line=number)
-            if line in seen:
-                raise DialgaugeError(f"the id is listed twice, first in line {seen[line]}", file=part.name, line=number)
-            seen[line] = number
-        if not seen:
-            raise DialgaugeError("the file is empty", file=part.name)
-        return Resource(kind="ids", texts=tuple(seen))
+        raw = decode(_UNIFIED, part.read(), part)
+        if not raw.domains:
+            raise DialgaugeError("the ontology is empty", file=part.name)
+        for name in _NOT_READ:
+            notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
+        domains = {
+            domain: {
+                name: SlotSpec(
+                    values=slot.possible_values, categorical=slot.is_categorical, description=slot.description
+                )
+                for name, slot in content.slots.items()
+            }
+            for domain, content in raw.domains.items()
+        }
+        return Resource(kind="ontology", ontology=Ontology(domains=domains))

@@ -188,12 +188,7 @@ def _holds(resource: formats.Resource) -> str:
         lists = [texts for table in tables for value, texts in table.items() if value != SPECIAL]
         forms = counted(sum(map(len, lists)), "way")
         return f"{counted(len(resource.values), 'slot')}, {counted(len(lists), 'value')}, {forms} of writing them"
-    if resource.kind == "acts":
-        return f"acts of {counted(len(resource.texts), 'dialogue')}, not attached to turns"
-    return counted(len(resource.texts), _NOUNS.get(resource.kind, "line"))
-
-
-_NOUNS = {"tasks": "task", "records": "record"}
+    return counted(len(resource.texts), "line")
 
 
 class Tolerant(formats.Notes):
