@@ -61,7 +61,8 @@ class Coverage(Struct, frozen=True):
 
 def _sentence(unit: str, count: Count) -> str:
     of = f" of {count.expected:,}" if count.expected is not None else ""
-    text = f"{count.scored or 0:,}{of} {unit} scored"
+    single = (count.scored if count.expected is None else count.expected) == 1
+    text = f"{count.scored or 0:,}{of} {unit.removesuffix('s') if single else unit} scored"
     return f"{text}, {count.failed:,} failed" if count.failed else text
 
 

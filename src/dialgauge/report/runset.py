@@ -128,8 +128,10 @@ class RunSet(Mapping[str, Run]):
         """What a command that scored them shows: one run in full, the scores of several."""
         if len(self) == 1:
             return run_page(self.runs[0], screen_tables(self.runs[0]))
-        incomplete = [f"{name}: {run.coverage.sentence()}." for name, run in self.items() if not run.coverage.complete]
-        warnings = [*incomplete, *(each for run in self.runs for each in view_of(run).warnings(run))]
+        warnings = []
+        for name, run in self.items():
+            own = view_of(run).warnings(run)
+            warnings += own or ([] if run.coverage.complete else [f"{name}: {run.coverage.sentence()}."])
         return Page(
             title=", ".join(self),
             runs=[run.id for run in self.runs],

@@ -66,15 +66,17 @@ def verdict(run: Run) -> str:
     errors = run.table(SLOT_ERRORS)["kind"].value_counts(sort=True).rows()
     total = sum(count for _, count in errors)
     kinds = ", ".join(f"{ERRORS[kind]} ({count / total:.0%})" for kind, count in errors)
+    turns = run.coverage["turns"]
+    of = "the turns" if run.coverage.complete else f"the {turns.scored:,} of {turns.expected:,} turns that were scored"
     return (
-        f"{run.name} gets {float(run['JGA']):.1%} of the turns and {int(exact.sum()):,} of "
+        f"{run.name} gets {float(run['JGA']):.1%} of {of} and {int(exact.sum()):,} of "
         f"{counted(len(exact), 'dialogue')} exactly right; slots that are not: {kinds or 'none'}."
     )
 
 
 def warnings(run: Run) -> list[str]:
     """Gold turns that were not scored."""
-    return [] if run.coverage.complete else [f"{run.coverage.sentence()}."]
+    return [] if run.coverage.complete else [f"{run.name}: {run.coverage.sentence()}."]
 
 
 def by_domain(run: Run) -> Table | None:
