@@ -73,7 +73,9 @@ OWN_CALLS = (
     BareCall("runs tag", ("{first}", "mine", "--store", "two")),
     BareCall("compare", ("{first}", "{second}", "--store", "two", "--resamples", "9")),
     BareCall("reproduce", ("fga",), 1),
-    BareCall("reproduce", ("mwzeval",), 2),
+    BareCall("reproduce", ("mwzeval",), 2, "sql"),
+    BareCall("show", ("{first}", "--store", "two")),
+    BareCall("data map", ("pred.json",)),
 )
 ALL_CALLS = (
     *OWN_CALLS,
