@@ -22,16 +22,13 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(
-        capsys, "lab", "run", "-n", 12, "--run", "--out", "talks", "--json", "scores.json", "--table", "t.md"
-    )
+    outcome = dialgauge(capsys, "lab", "run", "-n", 12, "--out", "talks", "--json", "scores.json", "--table", "t.md")
     assert outcome.code == 0, outcome.err
-    assert "Was the job done?" in outcome.out
-    assert max(map(len, outcome.out.splitlines()[:-1])) <= 100  # all but the verdict, a sentence
+    assert max(map(len, outcome.out.splitlines())) <= 80
     (run,) = Store(None).survey().runs
     assert {"Success(rules=strict)", "Success(rules=compat)", "JGA", "I-GCDF1"} <= run.scores.keys()
     assert {"outcomes", "calls", "dialogues", "turns"} <= run.tables.keys()
-    assert json.loads(Path("scores.json").read_text())["run"] == run.id
+    assert json.loads(Path("scores.json").read_text())["runs"][0]["id"] == run.id
     held, written = list(run.dialogues()), read("talks/conversations.jsonl").dialogues
     assert [one.turns for one in written] == [one.turns for one in held]
     verdicts = [one.outcome.facts.pop("verdict") for one in written if one.outcome is not None]
@@ -39,7 +36,7 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert written == held
     services = json.loads(Path("talks/schema.json").read_text())
     assert {"hotel", "restaurant", "train", "taxi"} <= {service["service_name"] for service in services}
-    assert "Was the job done?" in Path("t.md").read_text()
+    assert "Success(rules=strict)" in Path("t.md").read_text()
 
 
 def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,10 +51,9 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
 
 
 def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["lab", "run", "-n", 6, "--trials", 3, "--level", "text", "--channel", "drop=0.3", "--detail"]
+    words = ["lab", "run", "-n", 6, "--trials", 3, "--level", "text", "--channel", "drop=0.3"]
     outcome = dialgauge(capsys, *words)
     assert outcome.code == 0, outcome.err
-    assert "What was understood" in outcome.out
     (run,) = Store(None).survey().runs
     assert any(name.startswith("pass^3") for name in run.scores)
     assert run.scores["JGA"].value is not None
@@ -101,7 +97,7 @@ def test_rendering_changes_no_act(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "lab", "run", "-n", 3, "--system", "rules")
     assert outcome.code == 1
-    assert "3 conversations ended because an agent failed" in outcome.err
+    assert "3 conversations ended because an agent failed" in outcome.out
 
 
 @pytest.mark.parametrize(
@@ -130,14 +126,13 @@ def test_mistakes_are_told_before_the_work(capsys: pytest.CaptureFixture[str], w
 
 
 def test_goals_are_shown_written_and_read_again(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "lab", "goals", "-n", 30, "--out", "town", "--json", "goals.json")
+    outcome = dialgauge(capsys, "lab", "goals", "-n", 30, "--out", "town")
     assert outcome.code == 0, outcome.err
-    assert "30 goals of town" in outcome.out
-    assert len(json.loads(Path("goals.json").read_text())["goals"]) == 30
+    assert "30 goals: " in outcome.out
     again = dialgauge(capsys, "lab", "goals", "--goals", "town/data.json")
-    assert "30 goals of data.json" in again.out
+    assert again.out == outcome.out
     one = dialgauge(capsys, "lab", "goals", "--goal", "TOWN0002")
-    assert "Goal TOWN0002" in one.out
+    assert "find" in one.out
     missing = dialgauge(capsys, "lab", "goals", "--goal", "TWON0002")
     assert missing.code == 2
     assert "there is no goal 'TWON0002'" in missing.err
@@ -165,7 +160,7 @@ def test_a_person_may_take_the_place_of_the_user(
     typed(monkeypatch, "I am looking for a guesthouse in the north.", "exit")
     outcome = dialgauge(capsys, "lab", "chat", "--goal", "TOWN0002")
     assert outcome.code == 0, outcome.err
-    assert "Goal TOWN0002" in outcome.out
+    assert "find" in outcome.out
     assert "search hotel" in outcome.out
     assert "north" in outcome.out
 
@@ -196,14 +191,11 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
     words = ["lab", "study", "-n", 12, "--rates", "0.1,0.4", "--errors", "drop,value", "--resamples", 20]
     outcome = dialgauge(capsys, *words, "--figures", "figures", "--json", "study.json", "--table", "study.md")
     assert outcome.code == 0, outcome.err
-    assert "Which measure of the tracker predicts success?" in outcome.out
     assert "predicts success best" in outcome.out and "stored as run" in outcome.err
-    found = json.loads(Path("study.json").read_text())
-    assert {row["measure"] for row in found["predictors"]} >= {"JGA", "F1", "FGA@0.5"}
-    assert [row["condition"] for row in found["conditions"]] == [
-        "clean", "drop=0.1", "drop=0.4", "value=0.1", "value=0.4",
-    ]  # fmt: skip
-    assert Path("figures/study.svg").read_text().startswith("<svg")
+    found = json.loads(Path("study.json").read_text())["page"]["tables"]
+    assert {row["measure"] for row in found["predictors"]["rows"]} >= {"JGA", "F1", "FGA@0.5"}
+    assert len(found["conditions"]["rows"]) == 5
+    assert list(Path("figures").glob("*.svg"))
     for wrong in (["--rates", "2"], ["--rates", "x"], ["--errors", ""]):
         assert dialgauge(capsys, "lab", "study", *wrong).code == 2
     misspelt = dialgauge(capsys, "lab", "study", "--errors", "drpo")
@@ -227,57 +219,20 @@ def test_a_study_of_users_that_say_nothing_has_no_numbers(capsys: pytest.Capture
     words = ["--errors", "drop", "--rates", "0.5", "--resamples", 2, "--user", "echo", "--json", "study.json"]
     outcome = dialgauge(capsys, "lab", "study", "-n", 3, *words)
     assert outcome.code == 0, outcome.err
-    rows = json.loads(Path("study.json").read_text())["predictors"]
-    assert all(row["auc"] is None for row in rows)
-
-
-def test_whose_fault_failures_were_is_shown_only_where_there_are_some(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Whose fault" not in dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0).out
-    (clean,) = Store(None).survey().runs
-    blamed = dialgauge(capsys, "lab", "blame", clean.id)
-    assert (blamed.code, "No conversation in this run failed" in blamed.out) == (0, True)
+    rows = json.loads(Path("study.json").read_text())["page"]["tables"]["predictors"]["rows"]
+    assert all(row["AUC"] is None for row in rows)
 
 
 def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:
-    ran = dialgauge(
-        capsys,
-        "lab",
-        "run",
-        "-n",
-        40,
-        "--channel",
-        "value=0.3",
-        "--resamples",
-        0,
-        "--json",
-        "run.json",
-        "--table",
-        "t.md",
-    )
+    assert "Whose fault" not in dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--no-store").out
+    ran = dialgauge(capsys, "lab", "run", "-n", 40, "--channel", "value=0.3", "--resamples", 0)
     assert ran.code == 0, ran.err
-    fault = ran.out[ran.out.index("Whose fault") :]
-    assert "said, not heard" in fault
-    assert max(map(len, fault.rstrip().splitlines()[:-1])) <= 80  # all but the verdict, a sentence
+    assert "said, not heard" in ran.out[ran.out.index("Whose fault") :]
     (run,) = Store(None).survey().runs
-    document = json.loads(dialgauge(capsys, "lab", "blame", run.id, "--json", "-").out)
-    assert document["blame"] == json.loads(Path("run.json").read_text())["blame"]
-    assert [{**row, "sentence": None} for row in document["blame"]] == [
-        {**row, "sentence": None} for row in run.table("blame").to_dicts()
-    ]
-    first = next(row for row in document["blame"] if row["first"])
-    told = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", first["dialogue"])
+    first = next(row for row in run.table("blame").to_dicts() if row["first"])
+    told = dialgauge(capsys, "show", run.id, "--dialogue", first["dialogue"])
     assert told.code == 0, told.err
-    assert first["sentence"][:40] in told.out
-    assert "system hears" in told.out
-    refused = dialgauge(capsys, "lab", "blame", run.id, "--dialogue", "NOWHERE")
-    assert (refused.code, "no conversation 'NOWHERE'" in refused.err) == (2, True)
-    assert dialgauge(capsys, "lab", "blame", run.id, "--table", "blame.csv").code == 0
-    few = dialgauge(capsys, "lab", "blame", run.id, "--limit", 1, "--table", "few.csv")
-    assert Path("few.csv").read_bytes() == Path("blame.csv").read_bytes(), "files have all rows"
-    every = dialgauge(capsys, "lab", "blame", run.id, "--limit", 0)
-    assert "more; --limit 0 lists them." in few.out
-    assert "--limit" not in every.out and len(every.out) > len(few.out)
-    assert first["dialogue"] in Path("blame.csv").read_text()
+    assert "blame: system" in told.out
 
 
 def test_a_new_domain_is_sound_and_runs_at_once(
@@ -289,5 +244,5 @@ def test_a_new_domain_is_sound_and_runs_at_once(
     assert "kennel is sound" in dialgauge(capsys, "data", "check", "./kennel").out
     for level in ("act", "text"):
         held = dialgauge(capsys, "lab", "run", "--domain", "./kennel", "-n", 6, "--resamples", 0, "--level", level)
-        assert held.code == 0 and "Success                        100.00" in held.out
+        assert held.code == 0 and "in 100.0%" in held.out
     assert "it exists already" in dialgauge(capsys, "lab", "new", "kennel").err

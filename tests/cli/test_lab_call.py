@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "mine"
 
 
+def outcomes_in(document: Any) -> list[str]:
+    return [row["outcome"] for row in document["page"]["tables"]["calls"]["rows"]]
+
+
 def test_the_document_has_outcomes_results_and_changed_records(
     calls: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -43,12 +48,12 @@ def test_the_document_has_outcomes_results_and_changed_records(
         assert outcome.code == 0, outcome.err
         documents.append(json.loads(outcome.out))
     ours, theirs = documents
-    assert ours == theirs, "in this process or in one of its own"
-    assert ours["outcome"] == ["ok", "error", "ok", "error"]
-    assert ours["results"][1] is None
-    assert "day must be one of" in ours["reasons"][1]
-    assert set(ours["changed"]) == {"parcels/P-1001", "windows/tuesday", "windows/wednesday"}
-    assert ours["changed"]["parcels/P-1001"]["window"] == {"day": "wednesday", "hours": "08:00-12:00"}
+    assert ours["page"]["tables"] == theirs["page"]["tables"], "in this process or in one of its own"
+    assert outcomes_in(ours) == ["ok", "error", "ok", "error"]
+    assert "day must be one of" in ours["page"]["tables"]["calls"]["rows"][1]["result"]
+    changes = {(row["record"], row["field"]): row["after"] for row in ours["page"]["tables"]["changes"]["rows"]}
+    assert {record for record, _ in changes} == {"parcels/P-1001", "windows/tuesday", "windows/wednesday"}
+    assert changes["parcels/P-1001", "window.day"] == '"wednesday"'
 
 
 def test_the_screen_shows_what_changed_field_by_field(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +69,9 @@ def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
     again = [{"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "friday", "hours": "12:00-16:00"}}]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(again).encode())))
     outcome = dialgauge(capsys, "lab", "call", "-", "--domain", "depot", "--task", "after-a-change", "--json", "-")
-    assert json.loads(outcome.out)["changed"]["customers/C-01"]["balance"] == 16.5, "the second change has its fee"
+    rows = json.loads(outcome.out)["page"]["tables"]["changes"]["rows"]
+    after = {(row["record"], row["field"]): row["after"] for row in rows}
+    assert after["customers/C-01", "balance"] == "16.5", "the second change has its fee"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +122,7 @@ def test_an_installed_domain_is_named_without_a_path(
     with on_the_path(site):
         outcome = dialgauge(capsys, "lab", "call", calls, "--domain", "acme-desk", "--json", "-")
         assert outcome.code == 0, outcome.err
-        assert json.loads(outcome.out)["outcome"] == ["ok", "error", "ok", "error"]
+        assert outcomes_in(json.loads(outcome.out)) == ["ok", "error", "ok", "error"]
 
 
 def test_what_a_task_starts_with_is_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +135,7 @@ def test_what_a_task_starts_with_is_no_change(tmp_path: Path, capsys: pytest.Cap
         path.write_text(json.dumps(made))
         outcome = dialgauge(capsys, "lab", "call", path, "--domain", "depot", "--task", task.id, "--json", "-")
         assert outcome.code == 0, outcome.err
-        assert bool(json.loads(outcome.out)["changed"]) is changes
+        assert ("changes" in json.loads(outcome.out)["page"]["tables"]) is changes
 
 
 def test_a_folder_that_cannot_be_read_is_told_with_line_and_nearest_name(

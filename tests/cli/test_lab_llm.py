@@ -20,7 +20,7 @@ import pytest
 from dialgauge.dialogue import Act
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge, dialgauge_in
-from support.model_server import ModelServer, model_server, said, standard_reply
+from support.model_server import ModelServer, model_server, standard_reply
 from support.soak import soak
 
 KEY = "sk-very-secret-0123456789"
@@ -67,7 +67,6 @@ def test_a_run_is_recorded_and_replayed_with_the_same_bytes(
     first = dialgauge(capsys, *words(server, "-n", 3, "--trials", 2, "--out", "a"))
     assert first.code == 0, first.err
     assert only_run().manifest.config["acts"] == {"user": "observer", "system": "words and calls"}
-    assert "What the lab could judge" in first.out
     asked = len(server.received)
     assert asked == 6 * 9  # trials differ in their seeds, so nothing was asked once for two
     replayed = dialgauge(capsys, *words(None, "-n", 3, "--trials", 2, "--out", "b", mode="replay", store="other"))
@@ -95,7 +94,7 @@ def test_a_replay_without_an_answer_says_which(server: ModelServer, capsys: pyte
     assert dialgauge(capsys, *words(server, "-n", 1)).code == 0
     outcome = dialgauge(capsys, *words(None, "-n", 2, mode="replay", store="other"))
     assert outcome.code == 1
-    assert "tape.jsonl has no answer to a request" in " ".join(outcome.err.split())
+    assert "tape.jsonl has no answer to a request" in " ".join(outcome.out.split())
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +145,7 @@ def test_a_budget_is_exceeded_by_one_call_of_each_worker_at_most(
     server.reply = slowly
     outcome = dialgauge(capsys, *words(server, "-n", 6, "--workers", workers, budget_tokens=1500))
     assert outcome.code == 1
-    assert "the budget of 1,500 tokens for the run is spent" in " ".join(outcome.err.split())
+    assert "the budget of 1,500 tokens for the run is spent" in " ".join(outcome.out.split())
     spent = 110 * len(server.received)
     assert 1500 <= spent < 1500 + 110 * workers
     reasons = [one.outcome.reason for one in only_run().dialogues() if one.outcome]
@@ -168,9 +167,7 @@ def test_no_key_header_or_environment_in_any_file(
     monkeypatch.setenv("THE_KEY", KEY)
     monkeypatch.setenv("SOMETHING_ELSE", "text-of-the-environment")
     server.misbehave("headers", "", "echo:401", "headers", "", *["echo:500"] * 12)
-    outcome = dialgauge(
-        capsys, *words(server, "-n", 3, "--out", "talks", "--json", "s.json", "--detail", key_env="THE_KEY")
-    )
+    outcome = dialgauge(capsys, *words(server, "-n", 3, "--out", "talks", "--json", "s.json", key_env="THE_KEY"))
     assert outcome.code == 1
     assert {one["Authorization"] for one in server.headers} == {f"Bearer {KEY}"}
     written = {str(path): path.read_bytes() for path in files(Path())}
@@ -180,7 +177,7 @@ def test_no_key_header_or_environment_in_any_file(
         for secret in (KEY, "text-of-the-environment", "Bearer sk"):
             assert secret.encode() not in content, name
             assert secret not in name
-    assert "[key]" in outcome.err
+    assert "[key]" in outcome.out
 
 
 @pytest.mark.parametrize("key", [KEY, "0123456789abcdef" * 2, "dGhpcyBpcyBhIHNlY3JldCBrZXk0Mg", "key/hunter2hunter2"])
@@ -190,11 +187,11 @@ def test_no_key_in_the_path_of_an_endpoint_in_any_file(
     address = f"{server.url.removesuffix('/v1')}/{key}/v1"
     said_back = f'raw:{{"choices": [{{"message": {{"content": "you asked /{key}/v1"}}}}]}}'
     server.misbehave(said_back, "", *["status:500"] * 12)
-    given = words(None, "-n", 2, "--out", "talks", "--json", "s.json", "--detail", endpoint=address)
+    given = words(None, "-n", 2, "--out", "talks", "--json", "s.json", endpoint=address)
     monkeypatch.setattr("sys.argv", ["dialgauge", *given])
     outcome = dialgauge(capsys, *given)
     assert outcome.code == 1
-    assert "[key]/v1" in outcome.err
+    assert "[key]/v1" in outcome.out
     written = {str(path): path.read_bytes() for path in files(Path())}
     assert any(only_run().id in name for name in written) and b"[key]/v1" in written["tape.jsonl"]
     secret = key.rpartition("/")[2]
@@ -231,18 +228,6 @@ def test_what_is_refused_before_the_work(
     outcome = dialgauge(capsys, *base, *endpoint, *arguments)
     assert outcome.code == 2
     assert sentence in " ".join(outcome.err.split())
-
-
-def test_reported_acts_are_held_against_the_observer(server: ModelServer, capsys: pytest.CaptureFixture[str]) -> None:
-    line = '\nACTS: [["Restaurant-Inform", "area", "north"], ["Restaurant-Inform", "food", "thai"]]'
-    server.reply = lambda question: said(f"A restaurant in the north, please.{line}")
-    start = ["lab", "run", "--user", "llm-user", "--level", "text", "-n", 2, "--exchanges", 1, "--store", "runs"]
-    settings = [f"endpoint={server.url}", "model=m", "report=yes"]
-    outcome = dialgauge(capsys, *start, *[part for one in settings for part in ("--user-set", one)])
-    assert outcome.code == 0, outcome.err
-    (row,) = [one.split() for one in outcome.out.splitlines() if one.startswith("user ") and len(one.split()) == 6]
-    # One of two reported acts was heard; the observer heard at least that one.
-    assert row[:4] == ["user", "2", "0", "50.00"]
 
 
 # A server of somebody's own, behind the agent http.
@@ -311,7 +296,7 @@ def test_a_server_that_writes_nonsense(capsys: pytest.CaptureFixture[str]) -> No
     with own_server({"answer": 1}) as (url, _):
         outcome = lab_http(capsys, url)
     assert outcome.code == 1
-    assert "answered neither" in outcome.err
+    assert "answered neither" in outcome.out
     assert lab_http(capsys, url, "--level", "act").code == 2
 
 

@@ -99,18 +99,6 @@ def test_a_single_small_cost_has_a_readable_axis(capsys: Capture, tmp_path: Path
     assert "right actions (r_actions)" in json.dumps(charts["by_part_of_the_reward"])
 
 
-def test_failures_by_cause_and_by_side_are_two_figures(capsys: Capture, charts: dict[str, Any]) -> None:
-    """In one list they added up to 200%, and the sum of all causes, which is always 100%, was drawn as a score."""
-    words = ["lab", "run", "-n", 12, "--channel", "drop=0.3", "--resamples", 50]
-    assert dialgauge(capsys, *words, "--figures", "f").code in (0, 1)
-    for name in ("by_cause", "by_side_at_fault"):
-        (rows,) = [one["values"] for one in _data(charts[name])]
-        assert sum(row["value"] for row in rows) == pytest.approx(100.0), name
-    assert "Blame" not in json.dumps(charts["scores_conversation"])
-    title = charts["scores_task"]["title"]["text"]
-    assert title == "Scores of rule-system (channel: drop: 0.3) with agenda (channel: drop: 0.3): task"
-
-
 def _data(chart: object) -> list[dict[str, list[dict[str, float]]]]:
     """All data in a specification."""
     if isinstance(chart, list):

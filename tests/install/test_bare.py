@@ -66,7 +66,6 @@ OWN_CALLS = (
     ),
     BareCall("lab study", CALLS["lab study"]),
     BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn"), 2, "figures"),
-    BareCall("lab blame", ("2", "--store", "lab")),
     BareCall("explore", ("--store", "store"), 2, "explorer"),
     BareCall("sql", CALLS["sql"], 2, "sql"),
     BareCall("report", ("{first}", "--store", "two", "--out", "report.html")),

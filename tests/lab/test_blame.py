@@ -13,7 +13,6 @@ from fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversatio
 
 from dialgauge.agents import Level, Limits, Reply
 from dialgauge.dialogue import Act, Call, Dialogue, Speaker, Turn
-from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
     BrokenLink,
@@ -21,13 +20,9 @@ from dialgauge.lab import (
     LabConfig,
     LoadedDomain,
     blame_conversations,
-    blame_document,
-    blame_explanation,
     blame_rows,
-    blame_tables,
     hold_conversations,
     open_town,
-    require_blame,
     run_lab,
     scored_run,
 )
@@ -39,7 +34,7 @@ from dialgauge.lab.blame import (
     partly_lost_exchanges,
 )
 from dialgauge.measures import card_named, parse_measure
-from dialgauge.runs import Store, new_run
+from dialgauge.runs import Store
 from dialgauge.tasks import TaskFailure, judge_outcomes, reasons_table
 from support.soak import soak
 
@@ -500,32 +495,7 @@ def test_a_stored_run_says_the_same(town: LoadedDomain, tmp_path: Path) -> None:
     store = Store(tmp_path)
     stored = run_lab(town, SITTING, store=store, resamples=0)
     again = store.open(stored.id)
-    require_blame(again)
     assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
-    assert [table.title for table in blame_tables(again)] == [
-        "Whose fault the failures were",
-        "Who erred, in all conversations",
-    ]
-
-
-def test_only_runs_of_the_lab_have_blame() -> None:
-    with pytest.raises(DialgaugeError, match="of kind tracking"):
-        require_blame(new_run(kind="tracking", name="x"))
-
-
-def test_an_explanation_shows_the_turns(town: LoadedDomain) -> None:
-    run = run_lab(town, SITTING, resamples=0)
-    row = next(row for row in blame_document(run)["blame"] if row["first"])  # type: ignore[attr-defined]
-    verdict, evidence = blame_explanation(run, row["dialogue"].lower())
-    assert any(row["sentence"] in note for note in verdict.notes)
-    assert any("What failed in" in note for note in verdict.notes)
-    assert str(row["turn"]) in evidence.render("csv")
-    done = next(one["dialogue"] for one in run.table("blame_sides").to_dicts() if one["success"])
-    assert "nobody is blamed" in blame_explanation(run, done)[0].notes[0]
-    with pytest.raises(DialgaugeError, match="no conversation 'TOWN'"):
-        blame_explanation(run, "TOWN")
-    document = blame_document(run)
-    assert len(document["sides"]) == len(town.goals)  # type: ignore[arg-type]
 
 
 def test_every_fault_has_a_true_cause() -> None:

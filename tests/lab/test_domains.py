@@ -10,7 +10,8 @@ from blame_confusion import TRUE_CAUSES, blame_confusion
 from fault_injection import InjectedFault
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LabRuns, converse, open_domain
+from dialgauge.lab import AgentSpec, converse, open_domain
+from dialgauge.report import RunSet
 from dialgauge.worlds.domain import new_domain
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
@@ -54,7 +55,7 @@ goals: {draw: {services: [1, 3], wishes: [0, 2]}}
 SHAPES = {"pets": PETS, "cars": CARS, "clinic": CLINIC, "library": LIBRARY, "overlap": OVERLAP, "errands": ERRANDS}
 
 
-def run(folder: Path, **how: object) -> LabRuns:
+def run(folder: Path, **how: object) -> RunSet:
     return converse(domain=str(folder), count=60, resamples=0, workers=1, **how)  # type: ignore[arg-type]
 
 
@@ -186,9 +187,9 @@ def test_a_new_domain_runs_at_once(
     assert outcome.code == 0
     assert "Success" in outcome.out
     stored = outcome.err.split("stored as run ")[1].split()[0]
-    assert dialgauge(capsys, "lab", "blame", stored, "--store", "runs").code == 0
+    assert dialgauge(capsys, "show", stored, "--store", "runs").code == 0
     assert dialgauge(capsys, "report", stored, "--store", "runs", "-o", "report.html").code == 0
-    assert "20 goals of mine" in dialgauge(capsys, "lab", "goals", "--domain", "./mine", "-n", "20").out
+    assert "20 goals: " in dialgauge(capsys, "lab", "goals", "--domain", "./mine", "-n", "20").out
     assert "exists already" in dialgauge(capsys, "lab", "new", "mine").err
     with pytest.raises(DialgaugeError, match="letters, digits and hyphens"):
         new_domain("my domain")

@@ -31,17 +31,12 @@ from dialgauge.lab import (
     run_lab,
     run_study,
     scored_run,
-    study_figure,
-    study_tables,
 )
-from dialgauge.rendering import drawn as rendered
 from dialgauge.runs import Store
-from dialgauge.stats import ratio_intervals
 from dialgauge.worlds.domain import DomainGoal
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownSearch
 from runs.contract import assert_run_contract
 from support.commands import dialgauge_in
-from support.drawn_charts import datasets, heading
 from support.shared import shared_folder
 from support.soak import MANY, soak
 
@@ -307,46 +302,6 @@ def test_a_study_is_a_run_like_any_other(town: LoadedDomain) -> None:
     assert run.table("conversations").height == 36
 
 
-def test_the_figure_of_a_study_has_one_legend_and_intervals_both_ways(town: LoadedDomain) -> None:
-    pytest.importorskip("vl_convert")
-    few = msgspec.structs.replace(town, goals=town.goals[:12])
-    run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop", "value"), (0.3,)), resamples=10)[0]
-    chart = study_figure(run)
-    drawn = rendered(chart, "svg").decode()
-    for word in ("what is misheard", "nothing", "acts are lost", "values change"):
-        assert drawn.count(f">{word}<") == 1, word
-    assert "12 goals in each of 3 conditions" in heading(chart)
-    dots = [row for row in datasets(chart) if row["measure"] == "JGA"]
-    assert all(row["score_low"] <= row["score"] <= row["score_high"] <= 1 for row in dots)
-    assert all(row["low"] <= row["success"] <= row["high"] for row in dots)
-    scores = run.table("conversations").filter(condition="drop=0.3")["JGA"].to_numpy()
-    ends = ratio_intervals([scores], [[1.0] * len(scores)], bounds=(0.0, 1.0))[0].tolist()
-    assert ends[0] < ends[1]
-    assert [(row["score_low"], row["score_high"]) for row in dots if row["condition"] == "drop=0.3"] == [
-        pytest.approx(tuple(ends))
-    ]
-
-
-def test_where_all_goals_score_the_same_no_whisker_is_made_up(town: LoadedDomain) -> None:
-    pytest.importorskip("altair")
-    few = msgspec.structs.replace(town, goals=town.goals[:12])
-    run = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.5,)), resamples=10)[0]
-    chart = study_figure(run)
-    dots = [row for row in datasets(chart) if row["measure"] == "SA"]
-    across = {row["condition"]: row["score_high"] - row["score_low"] for row in dots}
-    assert across["clean"] == 0 < across["drop=0.5"]
-    assert "none across where all goals score the same" in heading(chart)
-    assert dots[-1]["condition"] == "clean"  # drawn last, so not hidden
-
-
-def test_a_study_in_which_all_ends_alike_says_that_nothing_can_be_predicted(town: LoadedDomain) -> None:
-    few = msgspec.structs.replace(town, goals=town.goals[:3])
-    heard = run_study(few, SITTING, channel_conditions(SITTING.system, (), ()), resamples=10)[0]
-    assert study_tables(heard)[0].notes[0].startswith("Every conversation succeeded, so there is nothing to predict")
-    both = run_study(few, SITTING, channel_conditions(SITTING.system, ("drop",), (0.9,)), resamples=10)[0]
-    assert not any("nothing to predict" in note for note in study_tables(both)[0].notes)
-
-
 def test_files_that_agents_read_are_in_the_signature(town: LoadedDomain, tmp_path: Path) -> None:
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     file = tmp_path / "deaf.yaml"
@@ -426,7 +381,7 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     run = run_lab(few, sitting, store=Store(tmp_path), resamples=0)
     assert run.stored
     assert sentence in " ".join(run.notes)
-    assert run.scores["Success(rules=strict)"].value == 0.0
+    assert run.scores["Success(rules=strict)"].value == (None if what is _hang else 0.0)
 
 
 def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(

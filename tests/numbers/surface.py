@@ -16,10 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 import dialgauge
+from dialgauge.data import data_folder
 from dialgauge.measures import Card, Measure
+from dialgauge.worlds.tools import ToolCall, ToolDomain, load_tool_domain
 
 Interval = tuple[float | None, float | None]
 Act = tuple[str, str, tuple[str, ...]]
@@ -767,36 +770,18 @@ def audit(log: Path) -> Any:
     return command("tasks", "audit", str(log))
 
 
-#: Reads command lines from standard input and runs them one after the other.
-_MANY = """
-import json, runpy, sys
-for words in json.load(sys.stdin):
-    sys.argv = ["dialgauge", *words]
-    try:
-        runpy.run_module("dialgauge", run_name="__main__")
-    except SystemExit:
-        pass
-"""
-
-
 def call_tools(
     sequences: Sequence[tuple[str, Sequence[Mapping[str, Any]]]],
 ) -> list[tuple[list[str], list[Any], dict[str, Any]]]:
-    """For each domain and list of calls, on a fresh world: outcomes, results, and the records that changed.
+    """For each domain and list of calls, on a fresh world: outcomes, results, and the records that changed."""
+    return [_called(load_tool_domain(domain, root=data_folder().root), calls) for domain, calls in sequences]
 
-    One process does them all, as a process for each would spend its time on imports.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        lines = []
-        for place, (domain, calls) in enumerate(sequences):
-            (Path(folder) / f"{place}.json").write_text(json.dumps(calls))
-            lines.append(["lab", "call", "--domain", domain, f"{place}.json", "--json", f"{place}.out"])
-        typed = json.dumps(lines)
-        subprocess.run(
-            [sys.executable, "-c", _MANY], input=typed, cwd=folder, capture_output=True, text=True, check=True
-        )
-        documents = [json.loads((Path(folder) / f"{place}.out").read_text()) for place in range(len(lines))]
-    return [(each["outcome"], each["results"], each["changed"]) for each in documents]
+
+def _called(domain: ToolDomain, calls: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[Any], dict[str, Any]]:
+    world = domain.world()
+    outcomes = world.call_all([ToolCall(call["name"], call.get("arguments", {})) for call in calls])
+    results, changed = json.loads(msgspec.json.encode([[each.result for each in outcomes], world.changes()]))
+    return ["ok" if each.ok else "error" for each in outcomes], results, changed
 
 
 # The lab
@@ -812,7 +797,9 @@ def with_paper_errors(goals: Path, count: int) -> dict[str, float | None]:
     """The paper's user and system through text, with the paper's errors of understanding: scores by measure."""
     agents = ["--user", "agenda-baseline", "--system", "rule-baseline", "--channel", "paper2021", "--level", "text"]
     settings = ["--failures", "paper", "--exchanges", "21", "--resamples", "0", "--goals", str(goals), "-n", str(count)]
-    return {name: score["value"] for name, score in command("lab", "run", *agents, *settings)["scores"].items()}
+    return {
+        name: score["value"] for name, score in command("lab", "run", *agents, *settings)["runs"][0]["scores"].items()
+    }
 
 
 def recorded_conversations(
@@ -825,7 +812,7 @@ def recorded_conversations(
     with tempfile.TemporaryDirectory() as folder:
         place = ["--goals", str(corpus), "--database", str(database)]
         document = command("lab", "run", *agents, *settings, *place, folder=Path(folder))
-        run = dialgauge.Store(Path(folder) / "runs").open(document["run"])
+        run = dialgauge.Store(Path(folder) / "runs").open(document["runs"][0]["id"])
         return values(run), {measure: by_dialogue(run, measure) for measure in run.scores}
 
 
@@ -842,9 +829,9 @@ def _acts(acts: Sequence[dialgauge.Act] | None) -> list[Act]:
 
 def first_tries(goals: Path) -> tuple[int, int]:
     """Constraints to try first: how many would find something after all, and how many find nothing."""
-    goals_found = command("lab", "goals", "--goals", str(goals))["goals"].values()
-    stale = sum(len(goal["findings"]["stale"]) for goal in goals_found)
-    return stale, sum(task["first"] is not None for goal in goals_found for task in goal["tasks"])
+    tables = command("lab", "goals", "--goals", str(goals))["page"]["tables"]
+    stale = sum(row["tasks"] for row in tables["findings"]["rows"] if row["what"].startswith("the first try would"))
+    return stale, sum(row["first try fails"] for row in tables["goals"]["rows"])
 
 
 # Comparison

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from dialgauge.agents.llm.desk import Desk as Desk
     from dialgauge.agents.protocol import (
         AGENT_ERROR as AGENT_ERROR,
+        BROKEN_ENDS as BROKEN_ENDS,
         END_WORDS as END_WORDS,
+        ENDPOINT_ERROR as ENDPOINT_ERROR,
         LOOP_GUARD as LOOP_GUARD,
         MAX_EXCHANGES as MAX_EXCHANGES,
         SYSTEM_QUIT as SYSTEM_QUIT,

@@ -36,6 +36,9 @@ LOOP_GUARD = "loop_guard"
 TIME_BUDGET = "time_budget"
 TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of language models
 AGENT_ERROR = "agent_error"
+ENDPOINT_ERROR = "endpoint_error"
+#: Ends that infrastructure brought about: they say nothing of either side.
+BROKEN_ENDS = (ENDPOINT_ERROR, TIME_BUDGET, TOKEN_BUDGET)
 #: The same in words.
 END_WORDS = {
     USER_DONE: "the user was done",
@@ -46,6 +49,7 @@ END_WORDS = {
     TIME_BUDGET: "it took too long",
     TOKEN_BUDGET: "the budget of tokens was spent",
     AGENT_ERROR: "an agent failed",
+    ENDPOINT_ERROR: "an endpoint did not answer",
 }
 
 Level: TypeAlias = Literal["text", "act"]

@@ -19,6 +19,7 @@ from msgspec.structs import asdict, replace
 
 from dialgauge.agents.protocol import (
     AGENT_ERROR,
+    ENDPOINT_ERROR,
     LOOP_GUARD,
     MAX_EXCHANGES,
     NO_DATABASE,
@@ -228,14 +229,15 @@ def _time_limit(seconds: float) -> Iterator[None]:
 class _Failure(Exception):
     """An agent failed; the outcome says how."""
 
-    def __init__(self, speaker: Speaker, why: str, cause: BaseException | None = None) -> None:
+    def __init__(self, speaker: Speaker, why: str, cause: BaseException | None = None, *, remote: bool = False) -> None:
         super().__init__(why)
         facts = {EXPLANATION: why}
         if cause is not None and not isinstance(cause, DialgaugeError):
             facts["traceback"] = "".join(traceback.format_exception(cause)).strip()
         # A user that fails says nothing about the system.
         success = None if speaker == "user" else False
-        self.outcome = Outcome(success=success, reason=AGENT_ERROR, ended_by=speaker, facts=facts)
+        reason = ENDPOINT_ERROR if remote and isinstance(cause, DialgaugeError) else AGENT_ERROR
+        self.outcome = Outcome(success=success, reason=reason, ended_by=speaker, facts=facts)
 
 
 def _out_of_time(limits: Limits, speaker: Speaker, agent: Agent) -> Outcome:
@@ -248,7 +250,7 @@ def _start(agent: Agent, context: Context, speaker: Speaker) -> None:
     try:
         agent.start(context)
     except (Exception, SystemExit) as error:
-        raise _Failure(speaker, _sentence(agent, error), error) from error
+        raise _Failure(speaker, _sentence(agent, error), error, remote=getattr(agent, "remote", False)) from error
 
 
 def _respond(
@@ -258,7 +260,7 @@ def _respond(
     try:
         reply = agent.respond(message)
     except (Exception, SystemExit) as error:
-        raise _Failure(speaker, _sentence(agent, error), error) from error
+        raise _Failure(speaker, _sentence(agent, error), error, remote=getattr(agent, "remote", False)) from error
     problem = _problem(reply, message, speaker, limits)
     if problem:
         raise _Failure(speaker, f"{_name(agent)} {problem}")

@@ -116,11 +116,15 @@ def _has_services_only(folder: Path) -> bool:
 
 
 def _check_domain(folder: str, output: common.TableOutput) -> None:
-    checked = domain.check_domain(folder)
-    output.document("data-check-domain", checked.document())
-    output.show(checked.tables())
+    from dialgauge import report
+
+    page = domain.check_domain(folder).page()
+    if output.json is not None:
+        writing.write_file(output.json, report.json_document(page).encode())
+    if output.table is not None:
+        report.write_page(page, output.table)
     if output.on_screen:
-        out.print(f"{checked.domain.name} is sound.")
+        out.page(page)
 
 
 @app.command()

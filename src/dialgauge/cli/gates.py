@@ -288,6 +288,9 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import MISSING_OPTIONS, UNLIKE_TURNS, compare_runs
 
+    if run.id == baseline.id:  # scored again as it was, and found in the store
+        err.print(f"no significant drop compared with {against}: it is the same run")
+        return
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
         if note_kind(note) not in (MISSING_OPTIONS, UNLIKE_TURNS):  # which compare has, and this check not

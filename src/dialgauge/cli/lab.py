@@ -13,19 +13,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge import agents, agents as talkers, data, engine, lab, rendering, runs, trials
+from dialgauge import agents, agents as talkers, data, engine, lab, report, runs
 from dialgauge.agents import town as town_agents
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
-from dialgauge.cli.common import (
-    Placement,
-    TableOutput,
-)
+from dialgauge.cli.common import Placement
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
     AGENTS,
     FOLDER,
     PATH,
-    RUN,
     TOOL_DOMAINS,
     Real,
     Whole,
@@ -36,10 +32,11 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import AlwaysStoredOutput, OldOutput as Output, OnScreen
+from dialgauge.cli.output import OnScreen, Output, PageOutput
 from dialgauge.cli.screen import err, line_reader, out, progress_bar
 from dialgauge.cli.writing import typed_command
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
 if TYPE_CHECKING:
@@ -249,13 +246,10 @@ class LabOfTools(Struct, frozen=True):
                 advance=advance,
                 workers=self.place,
                 again=load,
-                store=runs.Store(output.store),
+                store=None if output.no_store else runs.Store(output.store),
             )
-        screen = out if output.on_screen else err
-        for sentence in trials.coverage_sentences(results.runs):
-            screen.print(sentence)
         checks = gate.check(results.runs)
-        output.present(results, "tasks-trials", tables=results.tables(), checks=checks)
+        output.present(results, checks=checks)
         return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
@@ -288,13 +282,6 @@ class LabOfTools(Struct, frozen=True):
     default="live",
     help="Goals whose first try should fail but would succeed: live drops the first try, paper keeps it.",
 )
-@click.option(
-    "--broken",
-    "broken",
-    type=click.Choice(["leave-out", "fail"]),
-    help="Conversations that an agent's error, the time limit or a spent budget ended: left out of success, or "
-    "failed. Default: judged by what was done, and left out where the user failed.",
-)
 @click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
 @click.option(
     "--resamples",
@@ -304,15 +291,12 @@ class LabOfTools(Struct, frozen=True):
     help="Bootstrap resamples for the 95% intervals; 0 for none.",
 )
 @click.option("--out", "export", type=FOLDER, help="Also export the conversations as native JSONL and GCDF1.")
-@click.option(
-    "--detail", "detail", is_flag=True, help="Also show belief states, efficiency, and what was misunderstood."
-)
 @bundle(
     agents=Agents,
     town=Town,
     model=LanguageModel,
     limits=CutOff,
-    output=AlwaysStoredOutput,
+    output=Output,
     gates=Gates,
     placement=Placement,
 )
@@ -322,30 +306,25 @@ def run(
     level: Literal["act", "text"],
     channel: str,
     failures: Failures,
-    broken: Literal["leave-out", "fail"] | None,
     seed: int,
     resamples: int,
     export: Path | None,
-    detail: bool,
     agents: Agents,
     town: Town,
     model: LanguageModel,
     limits: CutOff,
-    output: AlwaysStoredOutput,
+    output: Output,
     gates: Gates,
     placement: Placement,
 ) -> int:
-    """Hold a conversation for every goal, and score task, tracker and user. The run is always stored.
+    """Hold a conversation for every goal, and score task, tracker and user.
 
-    Rerun an interrupted command to resume it. Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a
-    --fail-under or --fail-on-drop check failed.
+    Rerun an interrupted command to resume it. 'dialgauge show RUN --all' has all tables.
+
+    Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a check of
+    --fail-under or --fail-on-drop failed.
     """
     if town.has_tools:
-        if broken == "fail":
-            raise DialgaugeError(
-                "--broken fail: conversations of a tool domain that infrastructure broke are always left out; the "
-                "first lines and --json tell how many, and pass^1 if they counted as failed"
-            )
         held = LabOfTools(
             town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds, placement.place
         )
@@ -362,25 +341,21 @@ def run(
         seed=seed,
         **asdict(limits),
     )
-    store, where = runs.Store(output.store), placement.place
     results = lab.converse(
         config,
         goals=loaded,
-        broken=broken or "",
         resamples=resamples,
-        workers=where,
-        store=store,
+        workers=placement.place,
+        store=None if output.no_store else runs.Store(output.store),
         progress=OnScreen(),
     )
     checks = gate.check(results.runs)
-    [stored] = output.present(results, "lab-run", tables=results.tables(detail=detail), checks=checks)
+    output.present(results, checks=checks)
     if export is not None:
-        for path in lab.write_conversations(stored, export, loaded.search.domain, loaded.search.tracked):
+        for path in lab.write_conversations(results[0], export, loaded.search.domain, loaded.search.tracked):
             err.print(f"wrote {path}")
-    err.print(f"stored as run {stored.id} in {store.folder}")
-    for note in results.notes:
-        err.print(note)
-    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+    complete = results.complete and not loaded.refused
+    return checks.exit_code(0 if complete else EXIT_INCOMPLETE)
 
 
 @app.command("new")
@@ -412,15 +387,13 @@ def new(name: str) -> None:
     help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
     "MultiWOZ format.",
 )
-@bundle(town=Town, output=TableOutput)
+@bundle(town=Town, output=PageOutput)
 def show_goals(
-    count: int | None, failures: Failures, goal: str | None, folder: Path | None, town: Town, output: TableOutput
+    count: int | None, failures: Failures, goal: str | None, folder: Path | None, town: Town, output: PageOutput
 ) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
     loaded = town.open(count, failures)
-    output.show([lab.one_goal_table(loaded, goal)] if goal is not None else lab.goal_tables(loaded))
-    if output.json is not None:
-        output.document("lab-goals", {"goals": {each.id: msgspec.to_builtins(each) for each in loaded.goals}})
+    output.present(lab.goal_page(loaded, goal) if goal is not None else lab.goals_page(loaded))
     if folder is not None:
         _write_goals(loaded, town, folder)
 
@@ -443,10 +416,6 @@ def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
     err.print(f"wrote {folder}")
 
 
-#: Letters of a result that the screen shows; files have all of it.
-_SHOWN = 120
-
-
 @app.command()
 @click.argument(
     "calls", type=PATH, metavar="CALLS.json", help='A JSON list of {"name": …, "arguments": {…}}; - for stdin.'
@@ -460,8 +429,8 @@ _SHOWN = 120
     help="Tool domain: airline, retail, depot, an installed one, or the path of a folder (./mine).",
 )
 @click.option("--task", "task", metavar="ID", help="Begin with the state in which this task starts.")
-@bundle(output=TableOutput)
-def call(calls: Path, domain: str, task: str | None, output: TableOutput) -> None:
+@bundle(output=PageOutput)
+def call(calls: Path, domain: str, task: str | None, output: PageOutput) -> None:
     """Call tools of a domain on a fresh copy of its records: each outcome and result, and the records that changed.
 
     Code in a domain's folder runs with your permissions.
@@ -479,41 +448,33 @@ def call(calls: Path, domain: str, task: str | None, output: TableOutput) -> Non
     ended = world.changes()
     after = {key: ended[key] if key in ended else loaded.record(key) for key in {**started, **ended}}
     before = {key: started[key] if key in started else loaded.record(key) for key in after}
-    changed = {key: record for key, record in after.items() if record != before[key]}
-
-    def tables(most: int | None) -> list[rendering.Table]:
-        made = rendering.Table(f"Calls in {loaded.name}", ["#", "tool", "outcome", "result"])
-        for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True), 1):
-            made.add(number, each.name, "ok" if outcome.ok else "error", _short(outcome.text, most))
-        records = rendering.Table("What changed", ["record", "field", "before", "after"])
-        for key, record in changed.items():
-            was = before[key]
-            if was is None or record is None:
-                records.add(key, None, _shown(was, most), _shown(record, most))
-                continue
-            for field, old, new in tools.field_changes(was, record):
-                records.add(key, field, _shown(old, most), _shown(new, most))
-        return [made, records] if changed else [made]
-
-    output.show(tables(_SHOWN), in_file=tables(None) if output.table else None)
-    output.document(
-        "lab-call",
-        {
-            "domain": loaded.name,
-            "outcome": ["ok" if outcome.ok else "error" for outcome in outcomes],
-            "results": [outcome.result for outcome in outcomes],
-            "reasons": [outcome.reason or None for outcome in outcomes],
-            "changed": changed,
-        },
+    made = report.Table("Calls", ["call", "tool", "outcome", "result"])
+    for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True)):
+        made.add(number, each.name, report.Cell("ok" if outcome.ok else "error", tone=_TONES[outcome.ok]), outcome.text)
+    records = report.Table("What changed", ["record", "field", "before", "after"])
+    for key in sorted(after):
+        was, is_now = before[key], after[key]
+        if was == is_now:
+            continue
+        fields = [("", was, is_now)] if was is None or is_now is None else tools.field_changes(was, is_now)
+        for field, old, new in fields:
+            records.add(key, field, _json_text(old), _json_text(new))
+    failed = sum(not outcome.ok for outcome in outcomes)
+    output.present(
+        report.Page(
+            title=f"Calls in {loaded.name}",
+            verdict=f"{len(wanted) - failed} of {counted(len(wanted), 'call')} succeeded; "
+            f"{counted(len({row[0].value for row in records.rows}), 'record')} changed.",
+            tables={"calls": made, "changes": records} if records.rows else {"calls": made},
+        )
     )
 
 
-def _shown(value: Any, most: int | None) -> str | None:
-    return None if value is None else _short(msgspec.json.encode(value).decode(), most)
+_TONES: Mapping[bool, report.Tone] = {True: "good", False: "bad"}
 
 
-def _short(text: str, most: int | None) -> str:
-    return text if most is None or len(text) <= most else f"{text[:most]}…"
+def _json_text(value: Any) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()
 
 
 #: A person may talk as long as they like.
@@ -532,17 +493,13 @@ _ENDLESS = 1_000_000
     help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
 )
 @click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
-@click.option("--wide", "wide", is_flag=True, help="Show every column, however wide the table gets.")
 @bundle(agents=Agents, town=Town)
-def chat(
-    me: Literal["user", "system"], goal: str | None, channel: str, seed: int, wide: bool, agents: Agents, town: Town
-) -> None:
+def chat(me: Literal["user", "system"], goal: str | None, channel: str, seed: int, agents: Agents, town: Town) -> None:
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
 
     As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
     Database calls are listed at the end.
     """
-    out.wide = wide
     from dialgauge.agents import AGENT_ERROR, EXPLANATION, KeyboardSystem, KeyboardUser, Limits, converse
 
     loaded = town.open()
@@ -558,7 +515,7 @@ def chat(
     scenario = lab.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.tracked)
     ask = line_reader("you> ")
     if me == "user":
-        out.print(lab.one_goal_table(loaded, chosen.id).render("terminal"))
+        out.page(lab.goal_page(loaded, chosen.id))
         out.print("Say what you want, in your own words; 'exit' to stop.")
         system = _SystemThatAsks(config.system.make(), loaded.search.domain)
         held = converse(KeyboardUser(ask, out.print, raw=True), system, scenario)
@@ -660,7 +617,7 @@ class StudiedAgents(Agents):
     default=1,
     help="Number of workers; 0 for one per core. Results do not depend on it.",
 )
-@bundle(agents=StudiedAgents, town=Town, output=AlwaysStoredOutput)
+@bundle(agents=StudiedAgents, town=Town, output=Output)
 def study(
     count: int | None,
     errors: str,
@@ -672,12 +629,11 @@ def study(
     workers: int,
     agents: StudiedAgents,
     town: Town,
-    output: AlwaysStoredOutput,
+    output: Output,
 ) -> None:
     """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
 
-    The same users pursue the same goals under every condition. The run is always stored; rerun an interrupted command
-    to resume it.
+    The same users pursue the same goals under every condition. Rerun an interrupted command to resume it.
     """
     loaded = town.open(count)
     config = lab_config_from(
@@ -685,11 +641,16 @@ def study(
         seed=seed, exchanges=exchanges, seconds=300.0,
     )  # fmt: skip
     conditions = lab.channel_conditions(config.system, [kind.strip() for kind in errors.split(",")], _shares(rates))
-    store = runs.Store(output.store)
     results = lab.run_study(
-        loaded, config, conditions, store=store, workers=workers, resamples=resamples, progress=OnScreen()
+        loaded,
+        config,
+        conditions,
+        store=None if output.no_store else runs.Store(output.store),
+        workers=workers,
+        resamples=resamples,
+        progress=OnScreen(),
     )
-    output.present(results, "lab-study", tables=results.tables())
+    output.present(results)
 
 
 def _shares(text: str) -> list[float]:
@@ -700,27 +661,3 @@ def _shares(text: str) -> list[float]:
     if not shares or not all(0 < share <= 1 for share in shares):
         raise DialgaugeError(f"--rates expects comma-separated rates, each > 0 and ≤ 1 (got '{text}')")
     return list(dict.fromkeys(shares))
-
-
-@app.command()
-@click.argument("run", type=RUN, help="Run id, system, tag or latest.")
-@click.option("--dialogue", "dialogue", metavar="ID", help="Show one conversation, with the turns that are evidence.")
-@click.option(
-    "--limit", "limit", type=Whole(0), default=20, help="Rows to show of each list; 0 for all. Files have all."
-)
-@click.option(
-    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-)
-@bundle(output=TableOutput)
-def blame(run: str, dialogue: str | None, limit: int, store: Path | None, output: TableOutput) -> None:
-    """Show whose fault each failure in a 'lab run' was: the first broken link from goal to outcome, with the turns."""
-    blamed = runs.Store(store).open(run)
-    lab.require_blame(blamed)
-    if dialogue is not None:
-        output.show(lab.blame_explanation(blamed, dialogue))
-    elif tables := lab.blame_tables(blamed, listed=True):
-        output.show([*tables, lab.blame_list(blamed, limit or None)], in_file=[*tables, lab.blame_list(blamed)])
-    elif output.json is None and output.table is None:
-        out.print("No conversation in this run failed.")
-    if output.json is not None:
-        output.document("lab-blame", lab.blame_document(blamed))

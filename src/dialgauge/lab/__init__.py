@@ -10,14 +10,6 @@ if TYPE_CHECKING:
         ConversationBlame as ConversationBlame,
         blame_conversations as blame_conversations,
     )
-    from dialgauge.lab.blame.blame_views import (
-        blame_document as blame_document,
-        blame_explanation as blame_explanation,
-        blame_list as blame_list,
-        blame_rows as blame_rows,
-        blame_tables as blame_tables,
-        require_blame as require_blame,
-    )
     from dialgauge.lab.blame.broken_links import CAUSE_WORDS as CAUSE_WORDS, BrokenLink as BrokenLink
     from dialgauge.lab.corpora import (
         Form as Form,
@@ -30,15 +22,15 @@ if TYPE_CHECKING:
         world_facts as world_facts,
         write_release as write_release,
     )
-    from dialgauge.lab.cross import cross_evaluation as cross_evaluation
     from dialgauge.lab.domain_source import (
         LoadedDomain as LoadedDomain,
         goal_named as goal_named,
-        goal_tables as goal_tables,
-        one_goal_table as one_goal_table,
+        goal_page as goal_page,
+        goals_page as goals_page,
         open_domain as open_domain,
         open_town as open_town,
     )
+    from dialgauge.lab.export import write_conversations as write_conversations
     from dialgauge.lab.interaction import (
         failed as failed,
         failures as failures,
@@ -57,7 +49,6 @@ if TYPE_CHECKING:
         make_lab_config as make_lab_config,
         with_states as with_states,
     )
-    from dialgauge.lab.lab_results import LabRuns as LabRuns, write_conversations as write_conversations
     from dialgauge.lab.lab_run import (
         converse as converse,
         judged_conversations as judged_conversations,
@@ -75,14 +66,12 @@ if TYPE_CHECKING:
     )
     from dialgauge.lab.study import (
         Condition as Condition,
-        StudyRuns as StudyRuns,
         channel_conditions as channel_conditions,
         run_study as run_study,
-        study_figure as study_figure,
-        study_tables as study_tables,
     )
     from dialgauge.lab.told_acts import with_told_acts as with_told_acts
     from dialgauge.lab.tool_runs import run_tool_domain as run_tool_domain
+    from dialgauge.lab.views import blame_rows as blame_rows, cross_evaluation as cross_evaluation
 
 
 if not TYPE_CHECKING:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError, choice, nearest
 from dialgauge.formats import read, resolve
-from dialgauge.rendering import Table
+from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds.domain import (
     DomainGoal,
@@ -198,38 +198,34 @@ def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
         return None
 
 
-def goal_tables(loaded: LoadedDomain) -> list[Table]:
+def goals_page(loaded: LoadedDomain) -> Page:
     """What the goals ask for, by domain, and what is wrong with some of them."""
-    table = Table(
-        f"{counted(len(loaded.goals), 'goal')} of {loaded.name}",
-        ["domain", "goals", "first try fails", "book", "refused first", "ask"],
-        notes=[
-            "First try fails: constraints to try first that find nothing. Refused first: bookings that are refused at "
-            f"first. Failures: {loaded.failures}.",
-        ],
-    )
-    domains = dict.fromkeys(task.domain for goal in loaded.goals for task in goal.tasks)
-    for domain in domains:
+    table = Table("Goals by domain", ["domain", "goals", "first try fails", "book", "refused first", "ask"])
+    for domain in dict.fromkeys(task.domain for goal in loaded.goals for task in goal.tasks):
         tasks = [task for goal in loaded.goals for task in goal.tasks if task.domain == domain]
-        table.add(
-            domain,
-            len(tasks),
+        counts = [
             sum(task.first is not None for task in tasks),
             sum(task.book is not None for task in tasks),
             sum(task.book_first is not None for task in tasks),
             sum(bool(task.requests) for task in tasks),
-        )
+        ]
+        table.add(domain, len(tasks), *counts)
     sizes = [len(goal.tasks) for goal in loaded.goals]
     shares = ", ".join(f"{sizes.count(size):,} with {counted(size, 'domain')}" for size in sorted(set(sizes)))
-    table.notes.append(f"Of all goals {shares}.")
-    rows = _findings(loaded)
+    tables = {"goals": table}
     if loaded.shares is not None:
-        return [table, shares_table(loaded.shares, drawn=True)]
-    return [table, Table("Notes on some goals", ["what", "goals", "for example"], rows)] if rows else [table]
+        tables["drawn"] = shares_table(loaded.shares, drawn=True)
+    elif rows := _findings(loaded):
+        tables["findings"] = Table("Notes on some goals", ["what", "goals", "tasks", "for example"], rows)
+    return Page(
+        title=f"{counted(len(loaded.goals), 'goal')} of {loaded.name}",
+        verdict=f"{counted(len(loaded.goals), 'goal')}: {shares}.",
+        tables=tables,
+    )
 
 
-def _findings(loaded: LoadedDomain) -> list[tuple[str, int, str]]:
-    rows = []
+def _findings(loaded: LoadedDomain) -> list[tuple[str, int, int | None, str]]:
+    rows: list[tuple[str, int, int | None, str]] = []
     kinds = {
         "nothing in the database satisfies them": "unsatisfiable",
         "the first try would have found something (left out)": "stale",
@@ -239,12 +235,12 @@ def _findings(loaded: LoadedDomain) -> list[tuple[str, int, str]]:
     for what, name in kinds.items():
         having = [goal for goal in loaded.goals if getattr(goal.findings, name)]
         if having:
-            example = f"{having[0].id} ({', '.join(getattr(having[0].findings, name))})"
-            rows.append((what, len(having), example))
+            tasks = sum(len(getattr(goal.findings, name)) for goal in having)
+            rows.append((what, len(having), tasks, f"{having[0].id} ({', '.join(getattr(having[0].findings, name))})"))
     reasons = Counter(why for _, why in loaded.refused)
     for why, count in reasons.items():
         example = next(name for name, reason in loaded.refused if reason == why)
-        rows.append((f"cannot be pursued: {why}", count, example))
+        rows.append((f"cannot be pursued: {why}", count, None, example))
     return rows
 
 
@@ -258,10 +254,10 @@ def goal_named(loaded: LoadedDomain, identifier: str) -> DomainGoal:
     return goal
 
 
-def one_goal_table(loaded: LoadedDomain, identifier: str) -> Table:
+def goal_page(loaded: LoadedDomain, identifier: str) -> Page:
     """One goal in full."""
     goal = goal_named(loaded, identifier)
-    table = Table(f"Goal {goal.id}", ["domain", "what", "slot", "value"])
+    table = Table("What the user wants", ["domain", "what", "slot", "value"])
     for task in goal.tasks:
         parts = {
             "try first": task.first,
@@ -274,4 +270,4 @@ def one_goal_table(loaded: LoadedDomain, identifier: str) -> Table:
         for what, slots in parts.items():
             for slot, value in (slots or {}).items():
                 table.add(task.domain, what, slot, value)
-    return table
+    return Page(title=f"Goal {goal.id}", tables={"goal": table})

@@ -9,7 +9,6 @@ LAB = Kind(
     cards="dialgauge.lab.measures:CARDS",
     comparison="dialgauge.lab.comparison_view:LAB_VIEW",
     view="dialgauge.lab.views:VIEW",
-    results="dialgauge.lab:LabRuns",
     headline=("Success(rules=strict)", "Success(rules=compat)"),
 )
 INTERACTION = Kind(
@@ -22,5 +21,4 @@ INTERACTION = Kind(
 STUDY = Kind(
     "study",
     view="dialgauge.lab.views:STUDY_VIEW",
-    results="dialgauge.lab:StudyRuns",
 )

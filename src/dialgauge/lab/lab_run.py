@@ -14,10 +14,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.agents import AGENT_ERROR, BUILT_IN, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET, deciding_options
+from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, BUILT_IN, EXPLANATION, deciding_options
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
-from dialgauge.errors import DialgaugeError, choice
+from dialgauge.errors import DialgaugeError
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
@@ -31,8 +31,6 @@ from dialgauge.lab.lab_config import (
     make_lab_config,
     speaks_freely,
 )
-from dialgauge.lab.lab_results import LabRuns
-from dialgauge.lab.self_reports import BROKEN_POLICY, FROM_WORDS
 from dialgauge.measures import (
     Resampling,
     Score,
@@ -44,9 +42,10 @@ from dialgauge.measures import (
     uneven_trials,
 )
 from dialgauge.rankers import code_of, files_named
+from dialgauge.report import RunSet
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
-from dialgauge.tasks import BROKEN, Broken, JudgedConversations, judge_outcomes, outcome_frames, score_outcomes
+from dialgauge.tasks import JudgedConversations, judge_outcomes, outcome_frames, score_outcomes
 from dialgauge.text import Note, counted
 from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
 from dialgauge.users import UserOptions, domain_profile, user_scores
@@ -54,14 +53,14 @@ from dialgauge.values import profile_named
 from dialgauge.worlds.domain import Domain
 
 LAB_KIND = "lab"
+#: The source of the acts of a system that has only words.
+FROM_WORDS = "words and calls"
 #: The profile under which states of the lab are compared: both sides write values alike.
 _PROFILE = "verbatim"
-_FAILED = ("agent_failed", "ended because an agent failed")
 #: Ends that a reader is told of: the kind of the note, and what happened.
 _TOLD_ENDS = {
-    AGENT_ERROR: _FAILED,
-    TIME_BUDGET: _FAILED,
-    TOKEN_BUDGET: ("budget_spent", "ended early or never began"),
+    AGENT_ERROR: ("agent_failed", "ended because an agent failed"),
+    **dict.fromkeys(BROKEN_ENDS, ("left_out", "left out")),
 }
 
 
@@ -81,18 +80,17 @@ def converse(
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
     loop: int = 0,
-    broken: str = "",
     resamples: int = 1000,
     workers: Workers = None,
     store: Store | None = None,
     progress: Progress = SILENT,
-) -> LabRuns:
+) -> RunSet:
     """Put a system in front of a simulated user, once for every goal, and score what they say in every way there is.
 
     Agents are named as in ``dialgauge lab run``, with settings as ``AgentSpec(name, settings)``. The options are those
     of that command; a ``LabConfig`` in place of the system has all that decide what is said. With a ``store`` the run
-    is stored, and what is finished outlives the process until it is. Conversations that infrastructure broke are left
-    out of success with ``broken="leave-out"``, and failed with ``"fail"``.
+    is stored, and what is finished outlives the process until it is. An agent's own error is a failure; conversations
+    that a dead endpoint, a time limit or a spent budget ended are left out of success and counted.
 
     >>> from dialgauge import converse
     >>> results = converse("rule-system", "agenda", count=2, resamples=0)
@@ -120,17 +118,15 @@ def converse(
             seconds=seconds,
             loop=loop,
         )
-    policy = choice(broken, ("", *BROKEN), "broken")
     with progress.bar("talking", len(loaded.goals) * config.trials) as advance:
-        run = run_lab(loaded, config, broken=policy, store=store, workers=workers, resamples=resamples, on_unit=advance)
-    return LabRuns([run], loaded.refused)
+        run = run_lab(loaded, config, store=store, workers=workers, resamples=resamples, on_unit=advance)
+    return RunSet([run])
 
 
 def run_lab(
     loaded: LoadedDomain,
     config: LabConfig,
     *,
-    broken: Broken = "",
     store: Store | None = None,
     workers: Workers = None,
     resamples: int = 1000,
@@ -145,7 +141,7 @@ def run_lab(
     with workbench as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, config, workers=workers, done=done, on_unit=on_unit)
-        run = scored_run(list(held), loaded, config, broken=broken, resamples=resamples)
+        run = scored_run(list(held), loaded, config, resamples=resamples)
         return run if store is None else store.add(run)
 
 
@@ -167,12 +163,11 @@ def scored_run(
     loaded: LoadedDomain,
     config: LabConfig,
     *,
-    broken: Broken = "",
     resamples: int = 1000,
 ) -> Run:
     """Recorded conversations as a run with the scores of all families."""
-    signature = lab_signature(loaded, config).with_(broken=broken)
-    judged = judged_conversations(held, loaded, broken)
+    signature = lab_signature(loaded, config)
+    judged = judged_conversations(held, loaded)
     blamed = blame_conversations(judged)
     families = [
         score_outcomes(judged, resamples=resamples, seed=config.seed),
@@ -198,14 +193,26 @@ def scored_run(
             **({} if domain.multiwoz else {"domain": domain.name, "names": sorted(domain.names)}),
             "trials": config.trials,
             "limits": msgspec.to_builtins(config.limits),
-            **({BROKEN_POLICY: broken} if broken else {}),
             **_labelled(config),
         },
         inputs=loaded.files,
         seeds=config.seed,
         signature=signature,
-        notes=[*_notes(held), *_uneven_goals([conversation.goal for conversation in judged])],
+        notes=[
+            *_notes(held),
+            *_skipped(loaded.refused),
+            *_uneven_goals([conversation.goal for conversation in judged]),
+        ],
     )
+
+
+def _skipped(refused: Sequence[tuple[str, str]]) -> list[str]:
+    """Goals that could not be pursued."""
+    if not refused:
+        return []
+    (name, why), more = refused[0], len(refused) - 1
+    rest = f"; {more:,} more, see 'dialgauge lab goals'" if more else ""
+    return [Note("skipped_goals", f"skipped goal {name}: {why}{rest}")]
 
 
 def _uneven_goals(goals: Sequence[str]) -> list[str]:
@@ -304,12 +311,10 @@ def _with_canonical_states(dialogue: Dialogue, domain: Domain) -> Dialogue:
     return msgspec.structs.replace(dialogue, turns=tuple(turns))
 
 
-def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain, broken: Broken = "") -> JudgedConversations:
+def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> JudgedConversations:
     """What became of conversations that the lab held."""
     goals = {goal.id: goal for goal in loaded.goals}
-    return judge_outcomes(
-        held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals, broken=broken
-    )
+    return judge_outcomes(held, loaded.search, failures=loaded.failures, calls_recorded=True, goals=goals)
 
 
 def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:

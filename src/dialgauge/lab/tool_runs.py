@@ -18,6 +18,7 @@ from msgspec import structs
 from dialgauge import engine
 from dialgauge.agents import (
     AGENT_ERROR,
+    ENDPOINT_ERROR,
     EXPLANATION,
     MAX_EXCHANGES,
     TIME_BUDGET,
@@ -41,8 +42,9 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import end_of
 from dialgauge.lab.lab_config import AgentSpec, recorded
 from dialgauge.rankers import code_of
+from dialgauge.report import RunSet
 from dialgauge.runs import Store
-from dialgauge.trials import TrialRuns, score_attempts
+from dialgauge.trials import score_attempts
 from dialgauge.worlds.tools import AgentText, Conduct, GoldCall, ToolDomain, ToolTask, judge
 
 #: Built-in agents of other worlds, which have no use for tools.
@@ -51,9 +53,13 @@ _ELSEWHERE = frozenset(
 )
 #: How conversations end, in the words of results files: what is not the system's doing says nothing of it.
 _ENDS = {
-    "user": {"": "user_stop", AGENT_ERROR: "user_error", TOKEN_BUDGET: "user_error", TIME_BUDGET: "timeout"},
+    "user": {
+        "": "user_stop", AGENT_ERROR: "user_error", ENDPOINT_ERROR: "user_error", TOKEN_BUDGET: "user_error",
+        TIME_BUDGET: "timeout",
+    },
     "system": {
-        "": "agent_stop", AGENT_ERROR: "agent_error", TOKEN_BUDGET: "infrastructure_error", TIME_BUDGET: "timeout",
+        "": "agent_stop", AGENT_ERROR: "agent_error", ENDPOINT_ERROR: "infrastructure_error",
+        TOKEN_BUDGET: "infrastructure_error", TIME_BUDGET: "timeout",
     },
     "session": {"": "user_stop", MAX_EXCHANGES: "max_steps"},
 }  # fmt: skip
@@ -151,7 +157,7 @@ def run_tool_domain(
     workers: engine.Workers = None,
     again: Callable[[], ToolDomain] | None = None,
     store: Store | None = None,
-) -> TrialRuns:
+) -> RunSet:
     """Hold a conversation for each trial of each task, and score them; agents are names with their settings.
 
     ``again`` loads the domain in other processes, where ``workers`` asks for some. With a ``store`` finished
@@ -178,7 +184,7 @@ def run_tool_domain(
             if result.content is None:
                 raise DialgaugeError(result.failure or "conversations could not be held")
             dialogues.append(recorded(result.content))
-    return TrialRuns([score_attempts(dialogues, name, resamples=resamples, seed=seed)])
+    return RunSet([score_attempts(dialogues, name, resamples=resamples, seed=seed)])
 
 
 def _code(agent: str, given: Mapping[str, str]) -> str:
@@ -225,19 +231,14 @@ def _held(
         limits=limits,
     )
     held = converse(user, system, scenario)
-    return structs.replace(held, outcome=_judged(task, trial, held, desk, remote=getattr(system, "remote", False)))
+    return structs.replace(held, outcome=_judged(task, trial, held, desk))
 
 
-def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk, *, remote: bool) -> Outcome:
-    """The outcome as results files have it: a verdict on what was done and told, unless something else failed.
-
-    ``remote``: the system is a model behind an endpoint, whose failures are not its own.
-    """
+def _judged(task: ToolTask, trial: int, held: Dialogue, desk: ToolDesk) -> Outcome:
+    """The outcome as results files have it: a verdict on what was done and told, unless something else failed."""
     outcome = held.outcome or Outcome(success=None)
     ends = _ENDS.get(outcome.ended_by, {"": ""})
     reason = ends.get(outcome.reason, ends[""])
-    if remote and reason == "agent_error":
-        reason = "infrastructure_error"
     texts = [AgentText(turn.text) for turn in held.turns if turn.speaker == "system"]
     finished = reason in ("user_stop", "agent_stop")
     verdict = judge(task, Conduct(world=desk.world, said=texts, finished=finished))

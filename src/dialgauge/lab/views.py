@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from statistics import fmean
 from typing import Any
 
+import msgspec
 import polars as pl
 
-from dialgauge.agents import END_WORDS
-from dialgauge.dialogue import Act, Call, Dialogue
+from dialgauge.agents import BROKEN_ENDS, END_WORDS
+from dialgauge.dialogue import Act, Call, Dialogue, Outcome
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
-from dialgauge.lab.blame.blame_views import blame_rows
-from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF
-from dialgauge.lab.self_reports import labels_note
+from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF, link_sentence
+from dialgauge.lab.lab_run import FROM_WORDS
 from dialgauge.lab.study import condition_words, nothing_to_predict
+from dialgauge.measures import Score
 from dialgauge.report import (
     PERCENT,
     Cell,
@@ -43,7 +47,6 @@ from dialgauge.tasks import (
     CALLS,
     CONVERSATIONS,
     HEARD,
-    LOOP,
     OTHER,
     OUTCOMES,
     REASON_GROUPS,
@@ -69,6 +72,9 @@ _READ: Mapping[tuple[bool, bool, bool], str] = {
     (True, False, True): "done although the system erred",
     (True, True, True): "done although both erred",
 }
+#: From so many user turns in a row with the same acts on, a conversation is in a loop.
+LOOP = 3
+_COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
 #: The parts in which what was heard rightly agrees.
 _SAME = slice(0, 3)
 
@@ -123,8 +129,8 @@ def parts(run: Run) -> Table | None:
         for name in names:
             if name in run.scores:
                 table.add(who, name, score_cell(run.scores[name]))
-    if note := labels_note(run).strip():
-        table.notes.append(note)
+    if _read_from_words(run):
+        table.notes.append("The system gave no acts: what it did is read from its calls, what it told from its text.")
     return table if table.rows else None
 
 
@@ -199,6 +205,29 @@ def trials(run: Run) -> Table | None:
     for _, row in sorted(rows, key=lambda each: each[0]):
         table.add(*row)
     return table
+
+
+def left_out(run: Run) -> Table | None:
+    """What could not be judged, and why."""
+    ends = _conversations(run).filter(pl.col("end").is_in([END_WORDS[end] for end in BROKEN_ENDS]))
+    return count_table("What the lab could not judge", ends, "end") if ends.height else None
+
+
+def cost(run: Run) -> Table | None:
+    """Calls, tokens and money of each side that asked a language model."""
+    spent: dict[str, Counter[str]] = {"user": Counter(), "system": Counter()}
+    for outcome in run.table("dialogues")["outcome"].drop_nulls().to_list():
+        for side, usage in msgspec.json.decode(outcome, type=Outcome).usage.items():
+            amounts = {what: int(getattr(usage, what) or 0) for what in _COUNTED}
+            spent["system" if side == "agent" else side].update(amounts)
+    prices = run.manifest.config.get("prices", {})
+    table = Table("What it cost", ["side", *_COUNTED.values(), Column("money", Number(4))])
+    for side, amounts in spent.items():
+        if any(amounts.values()):
+            per_in, per_out = prices.get(side, (0.0, 0.0))
+            money = (amounts["tokens_in"] * per_in + amounts["tokens_out"] * per_out) / 1_000_000
+            table.add(side, *(amounts[what] for what in _COUNTED), money if per_in or per_out else None)
+    return table if table.rows else None
 
 
 def conduct(run: Run) -> Table | None:
@@ -336,13 +365,15 @@ VIEW = View(
         "erred": erred,
         "why": why,
         "ends": ends,
+        "left-out": left_out,
+        "cost": cost,
         "trials": trials,
         "conduct": conduct,
         "beliefs": beliefs,
         "understood": understood,
         "confusions": confusions,
     },
-    screen=("blame", "erred"),
+    screen=("left-out", "blame", "erred", "cost"),
     transcript=transcript,
     columns=_HEADS,
     findings=findings,
@@ -420,6 +451,51 @@ STUDY_VIEW = View(
     tables={"predictors": predictors, "conditions": conditions, "success": success_by_measure},
     screen=("predictors", "conditions"),
 )
+
+
+def blame_rows(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the table ``blame``, each with its sentence; ``reasons`` are the rows of why tasks failed."""
+    whys = reason_texts(row for row in reasons if row["rule"] == "strict")
+    return [
+        {**row, "sentence": link_sentence(row, whys.get((row["dialogue"], row["domain"], "strict"), ""))}
+        for row in blame
+    ]
+
+
+def cross_evaluation(runs: Iterable[Run], measure: str = "Success(rules=strict)") -> Table:
+    """Users down, systems across (Schatzmann et al., 2005): the measure in the run of each pair, and the means.
+
+    A good user does well with several systems, a good system with several users. A pair without a run is left empty.
+    """
+    scores: dict[tuple[str, str], Score] = {}
+    for run in runs:
+        if run.kind != "lab":
+            raise DialgaugeError(f"cross-evaluation needs runs of 'dialgauge lab run', but {run.id} is of {run.kind}")
+        if measure not in run.scores:
+            raise DialgaugeError(f"the run {run.id} has no measure '{measure}'.{nearest(measure, run.scores)}")
+        user, system = str(run.manifest.config["user"]), str(run.manifest.config["system"])
+        if (user, system) in scores:
+            raise DialgaugeError(f"two runs have the user {user} and the system {system}; give one of them")
+        scores[user, system] = run.scores[measure]
+    users = list(dict.fromkeys(user for user, _ in scores))
+    systems = list(dict.fromkeys(system for _, system in scores))
+    columns = [Column(name, PERCENT) for name in (*systems, "mean")]
+    table = Table(f"Cross-evaluation: {measure} of each user with each system", ["user", *columns])
+    for user in users:
+        row = [scores.get((user, system)) for system in systems]
+        table.add(user, *map(score_cell, row), _mean(row))
+    table.add("mean", *(_mean([scores.get((user, system)) for user in users]) for system in systems), None)
+    return table
+
+
+def _mean(scores: Iterable[Score | None]) -> float | None:
+    values = [score.value for score in scores if score is not None and score.value is not None]
+    return fmean(values) if values else None
+
+
+def _read_from_words(run: Run) -> bool:
+    """Are the system's acts read from its words and calls?"""
+    return bool(run.manifest.config.get("acts", {}).get("system") == FROM_WORDS)
 
 
 def _table(run: Run, name: str) -> pl.DataFrame:

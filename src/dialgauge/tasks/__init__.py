@@ -59,8 +59,6 @@ if TYPE_CHECKING:
         paired_items as paired_items,
     )
     from dialgauge.tasks.recordings.judged_conversations import (
-        BROKEN as BROKEN,
-        Broken as Broken,
         JudgedConversation as JudgedConversation,
         JudgedConversations as JudgedConversations,
         judge_outcomes as judge_outcomes,
@@ -73,11 +71,6 @@ if TYPE_CHECKING:
         outcome_frames as outcome_frames,
     )
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes as score_outcomes
-    from dialgauge.tasks.recordings.outcome_views import (
-        LOOP as LOOP,
-        outcome_explanation as outcome_explanation,
-        outcome_tables as outcome_tables,
-    )
     from dialgauge.tasks.recordings.outcomes import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
     from dialgauge.tasks.responses_in_memory import predictions_from as predictions_from
     from dialgauge.tasks.results import (

@@ -120,7 +120,7 @@ WORDINGS: dict[str, Phrasing] = {
     "told_of_another": Phrasing(
         "an answer about something else", "{slot} was told as unknown in turn {turn}, of {entity} and not of {wanted}"
     ),
-    "broken_off": Phrasing("infrastructure broke it", "infrastructure broke the conversation: {given}"),
+    "broken_off": Phrasing("the agent failed", "the agent failed: {given}"),
     # Conversations, compat
     "no_booking_heard": Phrasing("no booking was heard of", "no booking was heard of"),
     "booked_unfit": Phrasing(

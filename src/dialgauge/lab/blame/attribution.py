@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, SYSTEM_QUIT, TIME_BUDGET, TOKEN_BUDGET
+from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, EXPLANATION, SYSTEM_QUIT
 from dialgauge.dialogue import Dialogue
 from dialgauge.intents import INFORM, INTENTS
 from dialgauge.lab.blame.broken_links import BrokenLink
@@ -17,7 +17,7 @@ from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import ACTS_READ, READ
-from dialgauge.tasks import Broken, JudgedConversation, JudgedConversations, StrictVerdict
+from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict
 from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
@@ -55,9 +55,9 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     blamed = []
     for conversation in judged:
         if conversation.strict is not None:
-            blamed.append(_blame(conversation, conversation.strict, conversation.wanted, judged.search, judged.broken))
+            blamed.append(_blame(conversation, conversation.strict, conversation.wanted, judged.search))
     for dialogue in judged.left_out:
-        link = _technical(dialogue, spent=True)
+        link = _technical(dialogue)
         domains = {} if link is None else {"": link}
         goal_id = dialogue.id.rpartition("#")[0] or dialogue.id
         blamed.append(ConversationBlame(dialogue=dialogue.id, goal=goal_id, success=None, domains=domains))
@@ -65,7 +65,7 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(
-    conversation: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch, policy: Broken
+    conversation: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch
 ) -> ConversationBlame:
     dialogue = conversation.dialogue if search.domain.multiwoz else spelled_alike(conversation.dialogue, goal)
     if verdict.success and _all_held(dialogue, goal):
@@ -76,7 +76,7 @@ def _blame(
             user_erred=False,
             system_erred=False,
         )
-    talk, technical = TalkRecord(dialogue, search), _technical(dialogue, spent=policy == "fail")
+    talk, technical = TalkRecord(dialogue, search), _technical(dialogue)
     traceable = talk.user_acts
     read = conversation.dialogue.ended.facts.get(ACTS_READ) == READ
     domains: dict[str, BrokenLink] = {}
@@ -146,15 +146,13 @@ def _of_the_lab(link: BrokenLink) -> BrokenLink:
     return replace(link, cause="not_understood") if link.side == "user" else link
 
 
-def _technical(dialogue: Dialogue, *, spent: bool = False) -> BrokenLink | None:
-    """The technical failure that ended a conversation: an agent that raised, took too long, or hung up; ``spent``: or a
-    budget."""
+def _technical(dialogue: Dialogue) -> BrokenLink | None:
+    """The technical failure that ended a conversation: an agent that raised or hung up, or infrastructure."""
     outcome = dialogue.outcome
     if outcome is None:
         return None
     hung_up = outcome.reason == SYSTEM_QUIT and outcome.ended_by == "system"
-    ends = (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET) if spent else (AGENT_ERROR, TIME_BUDGET)
-    if outcome.reason not in ends and not hung_up:
+    if outcome.reason not in (AGENT_ERROR, *BROKEN_ENDS) and not hung_up:
         return None
     why = outcome.facts.get(EXPLANATION)
     return BrokenLink(

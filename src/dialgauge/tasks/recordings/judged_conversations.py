@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, TIME_BUDGET, TOKEN_BUDGET
+from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, EXPLANATION
 from dialgauge.dialogue import Dialogue, Goal
 from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.reasons import TaskFailure
@@ -23,12 +22,6 @@ from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
-#: Ends that infrastructure brought about: an endpoint, an agent's code, a limit of time, a budget.
-_BREAKS = (AGENT_ERROR, TIME_BUDGET, TOKEN_BUDGET)
-#: What becomes of the verdict on conversations that ended so: none, or failed whatever was done. Without a choice what
-#: was done is judged, and there is no verdict where the user failed.
-Broken: TypeAlias = Literal["", "leave-out", "fail"]
-BROKEN: tuple[Broken, ...] = ("leave-out", "fail")
 
 
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
@@ -49,14 +42,11 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
 class JudgedConversations:
     """Many of them, in order; those that cannot be judged, with the reason, and what was misunderstood in all."""
 
-    def __init__(
-        self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True, broken: Broken = ""
-    ) -> None:
+    def __init__(self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
-        #: Those of the unjudged that infrastructure broke.
+        #: Those of the unjudged that infrastructure or the user broke.
         self.left_out: list[Dialogue] = []
-        self.broken = broken
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
@@ -90,23 +80,21 @@ def judge_outcomes(
     failures: Failures = "live",
     calls_recorded: bool | None = None,
     goals: Mapping[str, DomainGoal] | None = None,
-    broken: Broken = "",
 ) -> JudgedConversations:
     """What became of recorded conversations in a domain. ``goals`` has those that were pursued, by id; without them
     they are made of what the record says, which in the town is possible.
 
     ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
-    ``broken`` says what becomes of conversations that infrastructure broke; without it those whose user failed are not
-    judged. Without ``calls_recorded``, calls count as recorded if any turn of
-    any conversation has some.
+    A system's own error fails; conversations that infrastructure or the user's error ended are not judged. Without
+    ``calls_recorded``, calls count as recorded if any turn of any conversation has some.
     """
     dialogues = list(dialogues)
     if calls_recorded is None:
         calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
-    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded, broken=broken)
+    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
     strict, compat = StrictRules(search), CompatRules(search.town) if isinstance(search, TownSearch) else None
     for dialogue in dialogues:
-        if why := _left_out(dialogue, broken):
+        if why := _left_out(dialogue):
             judged.unjudged[dialogue.id] = why
             judged.left_out.append(dialogue)
             continue
@@ -127,7 +115,7 @@ def judge_outcomes(
             strict=verdict,
             conduct=conduct(dialogue, judged.understanding),
         )
-        judged.judged.append(_failed(conversation) if broken == "fail" and is_broken(dialogue) else conversation)
+        judged.judged.append(_failed(conversation) if is_broken(dialogue) else conversation)
     return judged
 
 
@@ -138,20 +126,20 @@ def _goal(dialogue: Dialogue, goal: Goal, search: DomainSearch, failures: Failur
 
 
 def is_broken(dialogue: Dialogue) -> bool:
-    """Did infrastructure end it?"""
-    return dialogue.outcome is not None and dialogue.outcome.reason in _BREAKS
-
-
-def _left_out(dialogue: Dialogue, broken: Broken) -> str:
-    """Why a conversation that infrastructure broke gets no verdict; empty where it gets one. A user that raised or took
-    too long says nothing of the system."""
+    """Did an error of the system end it?"""
     outcome = dialogue.outcome
-    if outcome is None or broken == "fail" or not is_broken(dialogue):
+    return outcome is not None and outcome.reason == AGENT_ERROR and outcome.ended_by != "user"
+
+
+def _left_out(dialogue: Dialogue) -> str:
+    """Why a conversation gets no verdict; empty where it gets one."""
+    outcome = dialogue.outcome
+    if outcome is None or outcome.reason not in (AGENT_ERROR, *BROKEN_ENDS) or is_broken(dialogue):
         return ""
     explanation = outcome.facts.get(EXPLANATION) or outcome.reason
-    if outcome.ended_by == "user" and outcome.reason != TOKEN_BUDGET:
+    if outcome.reason == AGENT_ERROR:
         return f"the user failed: {explanation}"
-    return f"infrastructure broke it: {explanation}" if broken else ""
+    return f"infrastructure broke it: {explanation}"
 
 
 def _failed(conversation: JudgedConversation) -> JudgedConversation:

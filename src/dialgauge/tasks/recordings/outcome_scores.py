@@ -23,14 +23,13 @@ from dialgauge.measures import (
     SystemEvidence,
     score_systems,
 )
-from dialgauge.tasks.recordings.judged_conversations import Broken, JudgedConversations, is_broken, judge_outcomes
+from dialgauge.tasks.recordings.judged_conversations import JudgedConversations, is_broken, judge_outcomes
 from dialgauge.tasks.recordings.outcome_measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
 from dialgauge.worlds.domain import DomainSearch
 from dialgauge.worlds.town import Failures
 
 #: Measures that are also given for each domain of the goals.
 _BY_DOMAIN = ("Success", "Book", "EntityMatch")
-_POLICIES: dict[Broken, str] = {"": "counts as not done", "leave-out": "is left out", "fail": "counts as failed"}
 
 
 def outcome_measures(evidence: OutcomeEvidence) -> list[Measure[Any]]:
@@ -111,5 +110,5 @@ def _coverage(judged: JudgedConversations) -> Coverage:
     whether it is left out or counts as not done."""
     read = len(judged) + len(judged.unjudged)
     failed = len(judged.unjudged) + sum(is_broken(conversation.dialogue) for conversation in judged)
-    policy = f"a conversation that a failure or a spent budget ended {_POLICIES[judged.broken]}" if failed else ""
+    policy = "an agent's error is not done; what an endpoint, a limit or the user ended is left out" if failed else ""
     return Coverage({"dialogues": Count(expected=read, read=read, scored=read - failed, failed=failed)}, policy=policy)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.rendering import Table
+from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds.domain.drawing import DrawnShares, draw_goals, shares_of
 from dialgauge.worlds.domain.goals import DomainGoal, read_goals
@@ -31,24 +30,12 @@ class DomainCheck(Struct, frozen=True):
         """Are there no goals but those drawn?"""
         return self.domain.goals_file is None
 
-    def document(self) -> dict[str, Any]:
-        """What ``data check --json`` writes."""
-        shares = {name: getattr(self.shares, name) for name in self.shares.__struct_fields__}
-        return {
-            "domain": self.domain.name,
-            "title": self.domain.title,
-            "files": list(self.domain.files),
-            "services": _services(self.domain).records(),
-            "goals": {"drawn": self.drawn, **shares},
-            "tools": sorted(self.domain.tools),
-        }
-
-    def tables(self) -> list[Table]:
+    def page(self) -> Page:
         """Its services, and what its goals are like."""
-        tables = [_services(self.domain)] if self.domain.services else []
+        tables = {}
         if self.domain.services:
-            tables.append(shares_table(self.shares, drawn=self.drawn))
-        return tables
+            tables = {"services": _services(self.domain), "goals": shares_table(self.shares, drawn=self.drawn)}
+        return Page(title=f"Domain {self.domain.name}", verdict=f"{self.domain.name} is sound.", tables=tables)
 
 
 def check_domain(folder: str | Path) -> DomainCheck:
