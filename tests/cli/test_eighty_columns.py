@@ -31,7 +31,6 @@ REAL = [
     "-m JGA,RSA,FGA@1 --pairs --show 2",
     "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
     "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
-    "tasks explain {data}/multiwoz21/test.json.gz {data}/dst_predictions/lava.json.gz PMUL1966",
     "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
     "tasks score {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
     "tasks score {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
@@ -121,13 +120,6 @@ def test_tables_of_score_are_a_line_apart(bench: Workbench, monkeypatch: pytest.
     titles = [number for number, text in enumerate(lines) if text.startswith("augpt:")]
     assert titles and all(not lines[number - 1] for number in titles)
     assert re.search(r"dialogues? ends? with a wrong state", shown)
-
-
-def test_a_star_stands_beside_its_name(bench: Workbench, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.chdir(bench.folder)
-    shown = printed(dialgauge(capsys, *["tasks", "score", "town/gold.json", "mine.json", "--resamples", "0"]))
-    assert re.search(r"^human \* ", shown, re.MULTILINE)
-    assert not re.search(r"^\s*\*\s*$", shown, re.MULTILINE)
 
 
 def test_no_system_is_left_out_however_many_there_are(

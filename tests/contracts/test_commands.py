@@ -41,7 +41,7 @@ MANIFEST_SCHEMA = files("dialgauge.runs") / "runs-show.schema.json"
 #: Figures that a command must draw, besides others.
 DRAWN = {
     "score": {"scores", "lambda_sweep", "error_onset_1_good", "error_onset_2_bad"},
-    "tasks score": {"scores", "other_units"},
+    "tasks score": {"scores", "why"},
     "users score": {"scores", "by_domain", "requests_expressed"},
     "users faults": {"scores", "by_kind_of_fault"},
     "babi evaluate": {"scores", "other_units"},

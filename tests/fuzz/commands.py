@@ -39,7 +39,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users likeness": ("talks.json", "--corpus", "talks.json"),
     "users figures": ("talks.json",),
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
-    "tasks explain": ("dialogues.json", "responses.json", "MUL0001", "--database", "folder"),
     "tasks audit": ("--domain", "depot"),
     "tasks blame": ("tau.json",),
     "tasks judges": ("verdicts.csv",),

@@ -57,7 +57,6 @@ OWN_CALLS = (
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
     BareCall("tasks score", (*_TASKS, "--measures", "BLEU"), 2, "tasks"),
-    BareCall("tasks explain", (*_TASKS[:2], "MUL0001")),
     BareCall("compare", CALLS["compare"]),
     BareCall("compare", (*CALLS["compare"], "--figures", "drawn"), 2, "figures"),
     BareCall("lab run", CALLS["lab run"]),

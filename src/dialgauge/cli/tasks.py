@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import click
 import msgspec
 
-from dialgauge import data, formats, rendering, runs, tasks, trials
-from dialgauge.cli import common, writing
+from dialgauge import data, formats, rendering, tasks, trials
+from dialgauge.cli import common
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import TableOutput
-from dialgauge.cli.gates import Gates
+from dialgauge.cli.gates import BuildGate, Gates
 from dialgauge.cli.options import (
     FORMATS,
     PATH,
@@ -25,13 +25,13 @@ from dialgauge.cli.options import (
     options,
     refuse,
 )
-from dialgauge.cli.output import OldOutput as Output, OnScreen
+from dialgauge.cli.output import OldOutput, OnScreen, Output
 from dialgauge.cli.screen import Screen, err, out, progress_bar
 from dialgauge.errors import DialgaugeError
-from dialgauge.text import plain
 from dialgauge.worlds import tools
 
 if TYPE_CHECKING:
+    from dialgauge.report import RunSet
     from dialgauge.runs import Run
 
 
@@ -41,8 +41,8 @@ app = group(
 
 
 @options
-class ResponseReading:
-    """How responses are read."""
+class Responses:
+    """How responses are read and scored."""
 
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."
@@ -53,15 +53,6 @@ class ResponseReading:
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
         "names). Default: file if every turn has active_domains, else state.",
     )
-    strict: bool = option(
-        "--strict", is_flag=True, help="Reject files where only some turns have states or active_domains."
-    )
-
-
-@options
-class Responses(ResponseReading):
-    """How responses are scored."""
-
     unanswered: Literal["skip", "fail"] = option(
         "--unanswered",
         type=click.Choice(["skip", "fail"]),
@@ -77,19 +68,6 @@ class Responses(ResponseReading):
         help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
     )
     no_human: bool = option("--no-human", is_flag=True, help="Leave out the scores of the human responses.")
-
-    @property
-    def scoring(self) -> dict[str, object]:
-        """The options as ``score_tasks`` takes them."""
-        return {
-            "database": self.database,
-            "references": self.references,
-            "references_are": self.references_are,
-            "mode": self.domains,
-            "missing": self.unanswered,
-            "strict": self.strict,
-            "human": not self.no_human,
-        }
 
 
 @app.command()
@@ -107,8 +85,8 @@ class Responses(ResponseReading):
     multiple=True,
     metavar="NAMES",
     shell_complete=measures_of("tasks", "trials"),
-    help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'domains', "
-    "'richness', 'all'.",
+    help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
+    "'all'.",
 )
 @click.option(
     "--tasks",
@@ -130,22 +108,11 @@ class Responses(ResponseReading):
     metavar="FILE",
     help="Verdicts of graders on agent results (as for 'tasks judges'): pass^k under each, and the log's.",
 )
-@click.option("--by", "by", type=click.Choice(["domain"]), help="Break Inform and Success down by domain.")
 @click.option(
     "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
 )
 @click.option(
     "--success", "success", default="", metavar="FIELD", help="The field of a log that says whether it passed."
-)
-@click.option(
-    "--worst", "worst", type=Whole(0), default=0, help="Show the N worst dialogues, and what is wrong in each."
-)
-@click.option(
-    "--from",
-    "from_runs",
-    multiple=True,
-    metavar="RUN",
-    help="Show a stored run instead of scoring (id, system, tag or latest); repeatable.",
 )
 @click.option(
     "--resamples",
@@ -155,22 +122,19 @@ class Responses(ResponseReading):
     help="Bootstrap resamples for the 95% intervals; 0 for none.",
 )
 @click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for resampling.")
-@bundle(responses=Responses, output=Output, gates=Gates)
+@bundle(responses=Responses, output=OldOutput, gates=Gates)
 def score(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     tasks: Path | None,
     domain: str | None,
     judge: tuple[str, ...],
-    by: Literal["domain"] | None,
     format: str | None,
     success: str,
-    worst: int,
-    from_runs: tuple[str, ...],
     resamples: int,
     seed: int,
     responses: Responses,
-    output: Output,
+    output: OldOutput,
     gates: Gates,
 ) -> int:
     """Score logs of agents (pass^k, rewards, costs), or MultiWOZ responses (Inform, Success, BLEU, Combined).
@@ -181,31 +145,21 @@ def score(
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, do not belong to their tasks, or are
     most likely no trials of one agent, 2 nothing could be scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    if from_runs:
-        scoring = ("files", "measures", "tasks", "domain", "judge", "format", "resamples", "seed", "run")
-        refuse("--from shows a run that is already scored", Responses, names=scoring)
     if tasks is not None:
-        refuse("--tasks grades results again", names=("measures", "by", "worst", "run", "format", "judge"))
+        refuse("--tasks grades results again", names=("measures", "run", "format", "judge"))
         return _grade_again(files or [], tasks, domain, resamples, seed, output)
-    gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=not from_runs)
+    gate = gates.gate(output.store, kinds=("tasks", "trials"), scores_files=True)
     how: dict[str, Any] = {"resamples": resamples, "seed": seed, "progress": OnScreen()}
-    stored = _opened(from_runs or (), output.store)
-    if all(run.kind == "trials" for run in stored) if stored else format or (files and _are_results(files)):
-        refuse("agent results are already scored", Responses, names=("by", "worst"))
+    if format or (files and _are_results(files)):
+        refuse("agent results are already scored", Responses)
         chosen = {"measures": measures or (), "judges": judge or (), "format": format, "success": success}
-        scored = _scored_results(stored, files or [], {**how, **chosen})
+        scored = _scored_results(files, {**how, **chosen})
         _print_coverage(scored.results.runs, out if output.on_screen else err)
-    else:
-        refuse("graders judge agent results", names=("judge",))
-        named = [*(measures or ["default"]), *(["domains"] if by else [])]
-        scored = _scored_responses(stored, files, by, {**how, **responses.scoring, "measures": named})
-        for note in scored.results.notes:
-            err.print(plain(note))
-    results = scored.results
-    tables = [*results.tables(), *(results.worst(worst) if worst else ())]
-    checks = gate.check(results.runs, scored.score_file)
-    output.present(results, scored.schema, tables=tables, checks=checks)
-    return checks.exit_code(0 if scored.stands else EXIT_INCOMPLETE)
+        checks = gate.check(scored.results.runs, scored.score_file)
+        output.present(scored.results, scored.schema, tables=scored.results.tables(), checks=checks)
+        return checks.exit_code(0 if scored.stands else EXIT_INCOMPLETE)
+    refuse("graders judge agent results", names=("judge",))
+    return _score_responses(files, {**how, "measures": measures or ["default"]}, responses, output, gate)
 
 
 class _Scored(NamedTuple):
@@ -217,32 +171,52 @@ class _Scored(NamedTuple):
     score_file: Callable[[str], Run] | None
 
 
-def _scored_results(stored: Sequence[Run], files: Sequence[str], how: Mapping[str, Any]) -> _Scored:
+def _scored_results(files: Sequence[str], how: Mapping[str, Any]) -> _Scored:
     """Logs of agents."""
     from dialgauge.api import log_findings
 
     def scored(results_files: Sequence[str] | Mapping[str, str]) -> trials.TrialRuns:
         return trials.score_results(results_files, findings=log_findings, **how)
 
-    results = scored(common.named_systems(files)) if files else trials.TrialRuns(stored)
+    results = scored(common.named_systems(files))
     stands = results.complete and all(map(trials.per_task_stands, results.runs))
-    return _Scored(results, "tasks-trials", stands, (lambda file: scored([file]).runs[0]) if files else None)
+    return _Scored(results, "tasks-trials", stands, lambda file: scored([file]).runs[0])
 
 
-def _scored_responses(
-    stored: Sequence[Run], files: Sequence[str] | None, by: str | None, how: Mapping[str, Any]
-) -> _Scored:
+def _score_responses(
+    files: Sequence[str], how: Mapping[str, Any], responses: Responses, output: OldOutput, gate: BuildGate
+) -> int:
     """Responses to the turns of a corpus."""
-    if stored:
-        results = _with_domains(tasks.TaskRuns(stored), by)
-        return _Scored(results, "tasks-score", results.complete, None)
-    gold, systems = _named(files)
+    usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
+    if len(files) < 2:
+        reason = f"{trials.no_log(files[0]).message}; to score responses, " if files else ""
+        raise DialgaugeError(f"{reason}{usage}", file=files[0] if files else None)
 
-    def scored(answers: Sequence[str] | Mapping[str, str]) -> tasks.TaskRuns:
-        return tasks.score_tasks(gold, answers, **how)
+    def scored(answers: Sequence[str] | Mapping[str, str]) -> RunSet:
+        return tasks.score_tasks(
+            files[0],
+            answers,
+            database=responses.database,
+            references=responses.references,
+            references_are=responses.references_are,
+            mode=responses.domains,
+            missing=responses.unanswered,
+            human=not responses.no_human,
+            **how,
+        )
 
-    results = scored(common.named_systems(systems))
-    return _Scored(results, "tasks-score", results.complete, lambda file: scored([file]).runs[0])
+    results = scored(common.named_systems(list(files[1:])))
+    checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
+    screen = Output(
+        json=output.json,
+        table=output.table,
+        figures=output.figures,
+        wide=output.wide,
+        store=output.store,
+        no_store=False,
+    )
+    screen.present(results, checks=checks)
+    return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
 def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
@@ -253,66 +227,6 @@ def _print_coverage(runs: Sequence[Run], screen: Screen) -> None:
             err.print(f"{run.name}: {note}", style="dim")
 
 
-@app.command()
-@click.argument(
-    "names",
-    nargs=-1,
-    required=True,
-    metavar="[GOLD PRED] DIALOGUE",
-    help="The files, unless --from names a stored run, and the dialogue id.",
-)
-@click.option(
-    "--from", "from_run", metavar="RUN", help="Show a stored run instead of scoring (id, system, tag or latest)."
-)
-@click.option(
-    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-)
-@bundle(reading=ResponseReading, output=common.TableOutput)
-def explain(
-    names: tuple[str, ...],
-    from_run: str | None,
-    store: Path | None,
-    reading: ResponseReading,
-    output: common.TableOutput,
-) -> None:
-    """Explain the verdicts on one dialogue: per domain, what was offered when, what is wrong, which request was unmet.
-
-    dialgauge tasks explain test.json augpt.json MUL0003, or from a stored run:
-    dialgauge tasks explain MUL0003 --from RUN
-    """
-    *files, dialogue = names
-    if len(files) != (2 if from_run is None else 0):
-        raise DialgaugeError(
-            "give GOLD, PRED and the dialogue (dialgauge tasks explain GOLD PRED DIALOGUE), or the dialogue and a "
-            "stored run (dialgauge tasks explain DIALOGUE --from RUN)"
-        )
-    if from_run is not None:
-        refuse("--from shows a run that is already scored", ResponseReading)
-        results = tasks.TaskRuns(_opened([from_run], store))
-    else:
-        gold, systems = _named(files)
-        results = tasks.score_tasks(
-            gold,
-            systems,
-            database=reading.database,
-            mode=reading.domains,
-            strict=reading.strict,
-            measures=["Inform", "Success"],
-            resamples=0,
-            human=False,
-            progress=OnScreen(),
-        )
-    tables = [part for part in results.explain(dialogue) if not isinstance(part, str)]
-    for note in results.notes:
-        err.print(plain(note))
-    output.show(tables)
-    output.document("tables", writing.tables_document(tables))
-
-
-def _opened(ids: Sequence[str], store: Path | None) -> list[Run]:
-    return [runs.Store(store).open(name) for name in ids]
-
-
 def _are_results(files: Sequence[str]) -> bool:
     """Are the files logs of agents? A stream that can be read only once is taken for one, as GOLD never comes alone."""
     once = len(files) == 1 and (files[0] == "-" or Path(files[0]).is_fifo())
@@ -320,25 +234,8 @@ def _are_results(files: Sequence[str]) -> bool:
     return once or trials.are_results(list(named.values()) if isinstance(named, dict) else named, native=True)
 
 
-def _with_domains(results: tasks.TaskRuns, by: str | None) -> tasks.TaskRuns:
-    for run in results.runs:
-        if by and not any("[" in name for name in run.scores):
-            raise DialgaugeError(f"the run {run.id} has no scores by domain; rescore the files with --by domain")
-    return results
-
-
-def _named(files: Sequence[str] | None) -> tuple[str, list[str]]:
-    """The gold file, and the prediction files."""
-    if not files or len(files) < 2:
-        usage = "give the gold file and at least one response file: dialgauge tasks score GOLD PRED..."
-        if not files:
-            raise DialgaugeError(usage)
-        raise DialgaugeError(f"{trials.no_log(files[0]).message}; to score responses, {usage}", file=files[0])
-    return files[0], list(files[1:])
-
-
 def _grade_again(
-    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: Output
+    files: Sequence[str], tasks: Path, domain: str | None, resamples: int, seed: int, output: OldOutput
 ) -> int:
     """``dialgauge tasks score RESULTS --tasks FILE``: recorded logs under another version of their tasks."""
     from dialgauge.trials import regrade, regrading_sentences, regrading_table

@@ -27,7 +27,7 @@ def _gathered(domains: Iterable[tuple[str, _Slots]], blank: State | None) -> Sta
     for domain, (filled, absent) in domains:
         if filled:
             state[domain] = filled
-        if absent and blank is not None:
+        if blank is not None and (absent or not filled):  # to MultiWOZ_Evaluation a domain without slots is there
             blank[domain] = dict(absent)
     return state
 

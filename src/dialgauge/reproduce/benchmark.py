@@ -60,7 +60,7 @@ def _printed() -> pl.DataFrame:
 def _computed(gold: Path | None, files: Mapping[str, Path | None]) -> pl.DataFrame:
     if gold is None:
         raise Missing("the gold file is not here", "dialgauge data get multiwoz-2.1")
-    evaluation = tasks.TaskEvaluation(gold, options=tasks.TaskOptions(measures=("default", "richness"), resamples=0))
+    evaluation = tasks.TaskEvaluation(gold, measures=("default", "richness"), resamples=0)
     values: dict[str, Mapping[str, float | None]] = {"people": evaluation.human_values}
     for name, row in tasks.published_rows().items():
         path = files[name]

@@ -1,4 +1,4 @@
-"""Was the job done? Recorded responses against the user's goal and the database, and agents' results over trials."""
+"""Was the job done? Recorded responses, and recorded conversations, against the user's goal and the database."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.delexical import (
-        CLASSES as CLASSES,
-        classed as classed,
-        cleaned as cleaned,
-        placeholders as placeholders,
-        surface as surface,
-    )
-    from dialgauge.tasks.doubts import doubts as doubts
-    from dialgauge.tasks.evaluation import (
-        TaskEvaluation as TaskEvaluation,
-        TaskOptions as TaskOptions,
-        task_measures as task_measures,
-    )
     from dialgauge.tasks.gold import (
         GoldGoal as GoldGoal,
         GoldTask as GoldTask,
@@ -39,7 +26,6 @@ if TYPE_CHECKING:
     from dialgauge.tasks.published import (
         PublishedRow as PublishedRow,
         published_human as published_human,
-        published_mode as published_mode,
         published_rows as published_rows,
     )
     from dialgauge.tasks.reasons import (
@@ -72,14 +58,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes as score_outcomes
     from dialgauge.tasks.recordings.outcomes import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
-    from dialgauge.tasks.responses_in_memory import predictions_from as predictions_from
-    from dialgauge.tasks.results import (
-        TaskRuns as TaskRuns,
-        as_system as as_system,
-        explanation as explanation,
-        score_tables as score_tables,
-        worst_dialogues as worst_dialogues,
-    )
     from dialgauge.tasks.rules import (
         RULES as RULES,
         fitting_rows as fitting_rows,
@@ -87,7 +65,7 @@ if TYPE_CHECKING:
         judge_mwzeval as judge_mwzeval,
         mentions as mentions,
     )
-    from dialgauge.tasks.scoring import score_tasks as score_tasks
+    from dialgauge.tasks.scoring import TaskEvaluation as TaskEvaluation, score_tasks as score_tasks
     from dialgauge.tasks.texts import (
         References as References,
         bleu_of as bleu_of,

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from dialgauge.comparison import ComparisonView, ItemDifference, TurnDivergence, dialogue_rows
 from dialgauge.runs import Run
+from dialgauge.tasks.explain import VERDICTS
 from dialgauge.tasks.measures import COMPANIONS
 from dialgauge.tasks.reasons import REASONS, reason_texts
-from dialgauge.tasks.results import GROUNDED
-from dialgauge.tasks.tables import VERDICTS
 
 NOTHING = "-"
 
@@ -24,7 +23,7 @@ class TasksView(ComparisonView):
 
     def uncounted(self, run: Run, measure: str) -> Collection[str]:
         """Under mwzeval a missing dialogue is not counted, and dropping hard ones would pay; grounded has it failed."""
-        if GROUNDED in measure or measure in COMPANIONS or run.coverage["dialogues"].complete:
+        if "(rules=grounded)" in measure or measure in COMPANIONS or run.coverage["dialogues"].complete:
             return ()
         missing: list[str] = run.details.get("missing_dialogues", [])
         return missing

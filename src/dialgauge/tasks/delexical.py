@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from functools import lru_cache
 
 NAME, TRAINID, PHONE, ADDRESS, POST, REFERENCE = "NAME", "TRAINID", "PHONE", "ADDRESS", "POST", "REFERENCE"
 TIME, TYPE = "TIME", "TYPE"
@@ -65,29 +63,20 @@ _PLACEHOLDER = re.compile(r"\[([\w\s]+)\]")
 _PLURAL_PLACEHOLDER = re.compile(r"\[([\w\s]+)\](?:es|s|-s|-es)?")
 
 
-@lru_cache(1 << 16)
 def placeholders(response: str) -> tuple[str, ...]:
     """The names in brackets of a response, in lower case, in order."""
-    return tuple(_PLACEHOLDER.findall(response.lower())) if "[" in response else ()
+    return tuple(_PLACEHOLDER.findall(response.lower()))
 
 
-def unknown_placeholders(response: str) -> list[str]:
-    """Names in brackets that no class has: the evaluation cannot see them."""
-    return [name for name in placeholders(response) if name not in CLASSES]
-
-
-@lru_cache(1 << 16)
 def classed(response: str) -> str:
     """The response in lower case, with classes for placeholders; unknown ones vanish.
 
     >>> classed("The [hotel_name] has [value_choice]s of [nonsense].")
     'the NAME has COUNT of .'
     """
-    text = response.lower()
-    return _PLURAL_PLACEHOLDER.sub(lambda match: CLASSES.get(match[1], ""), text) if "[" in text else text
+    return _PLURAL_PLACEHOLDER.sub(lambda match: CLASSES.get(match[1], ""), response.lower())
 
 
-@lru_cache(1 << 16)
 def cleaned(response: str) -> str:
     """The response as BLEU and richness see it."""
     return surface(classed(response).replace("-s", "").replace("-ly", ""))
@@ -116,74 +105,26 @@ _QUOTES = re.compile("['\"`„“]+")
 _DOUBLE_QUOTES = re.compile("[„“”]+")
 
 
-@lru_cache(1 << 16)
 def surface(text: str) -> str:
     """The text with spaces where Moses' tokeniser and then its detokeniser would leave them.
 
     >>> surface("is 9:30 ok , or a/b ?"), surface("you 're welcome")
     ('is 9: 30 ok, or a / b?', "you 're welcome")
     """
-    words = text.split()
-    text = " ".join(words)
-    if not text.isprintable():
-        text = _CONTROL.sub("", text)
-    elif not (("'" in text or " ," in text or text[:1] == ",") and _LOOKS_AROUND.search(text)):
-        try:
-            return _glued(map(_PIECES.__getitem__, words))
-        except KeyError:  # a quotation mark: whether it opens or closes, the words before say
-            pass
-    return joined_tokens(moses_tokens(text))
+    return joined_tokens(moses_tokens(_CONTROL.sub("", " ".join(text.split()))))
 
 
 def moses_tokens(text: str) -> list[str]:
     """What Moses' tokeniser makes of a text with single spaces."""
-    text = _PADDED.sub(_apart, text)
-    if ".." in text:
-        text = _DOTS.sub(r" \1 ", text)
-    if "," in text:
-        text = _COMMA_LAST.sub(r"\1 ,", _COMMA_AFTER.sub(r" , \1", _COMMA_BEFORE.sub(r"\1 , ", text)))
-    if "'" in text:
-        for pattern, replacement in _APOSTROPHES:
-            text = pattern.sub(replacement, text)
+    text = _PADDED.sub(r" \g<0> ", text)
+    text = _DOTS.sub(r" \1 ", text)
+    text = _COMMA_LAST.sub(r"\1 ,", _COMMA_AFTER.sub(r" , \1", _COMMA_BEFORE.sub(r"\1 , ", text)))
+    for pattern, replacement in _APOSTROPHES:
+        text = pattern.sub(replacement, text)
     text = " ".join(text.split())
     if text.endswith(".'"):
         text = f"{text[:-2]} . '"
     return text.split()
-
-
-#: What is not a matter of one word: an apostrophe, or a comma with something after it, that a word begins with, and an
-#: apostrophe that ends it.
-_LOOKS_AROUND = re.compile(r"'(?:(?<![^ ].)|(?![^ ]))|,(?<![^ ].)(?=[^ ])")
-#: Where no space goes, between words. No text has it that is printable.
-_GLUE = "\x08"
-_MOST_WORDS = 1 << 16
-
-
-class _Pieces(dict[str, str]):
-    """What becomes of a word, made once: with glue at the side where it stands without a space."""
-
-    def __missing__(self, word: str) -> str:
-        tokens = moses_tokens(word)
-        if any(map(_QUOTES.fullmatch, tokens)):
-            raise KeyError(word)
-        if len(self) >= _MOST_WORDS:
-            self.clear()
-        left = _GLUE if tokens and _CLOSING.fullmatch(tokens[0]) else ""
-        right = _GLUE if tokens and _OPENING.fullmatch(tokens[-1]) else ""
-        piece = self[word] = f"{left}{joined_tokens(tokens)}{right}"
-        return piece
-
-
-_PIECES = _Pieces()
-
-
-def _glued(pieces: Iterable[str]) -> str:
-    text = " ".join(pieces)
-    return text.replace(f" {_GLUE}", "").replace(f"{_GLUE} ", "").replace(_GLUE, "") if _GLUE in text else text
-
-
-def _apart(match: re.Match[str]) -> str:
-    return f" {match[0]} "  # a function: Python 3.11 expands templates slowly
 
 
 def joined_tokens(tokens: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DomainMetadata, Keyed, Notes, Part, decode, hold_by_key, recognise, resolve
+from dialgauge.formats import DomainMetadata, Keyed, Notes, Part, decode, recognise, resolve
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
 from dialgauge.worlds.town import DATABASE_DOMAINS, DONT_CARE
@@ -61,11 +61,23 @@ class GoldTask(Struct, eq=False):
     states: list[TaskState]
     #: The wizard's words and which of them are values.
     answers: list[tuple[str, Raw]]
-    file: str = ""
+    file: str
+
+    @property
+    def turns(self) -> int:
+        """The number of turns to answer."""
+        return len(self.answers)
 
     def references(self) -> list[str]:
         """The wizard's responses with classes instead of values."""
-        return [_reference(text, _spans(raw, self)) for text, raw in self.answers]
+        return [_reference(text, self._spans(raw)) for text, raw in self.answers]
+
+    def _spans(self, raw: Raw) -> list[tuple[str, str, str, int, int]]:
+        try:
+            return _SPANS.decode(raw)
+        except msgspec.DecodeError as error:
+            message = f"the span_info of a turn cannot be read ({error})"
+            raise DialgaugeError(message, file=self.file, dialogue=self.id) from error
 
 
 class _Entry(Struct, gc=False):
@@ -88,13 +100,11 @@ class _GoalPart(Struct, gc=False):
 
     def task(self) -> Task:
         """As the data model has it; ``invalid`` says what the database answers, not what the user wants."""
-        return Task(
-            info=self.info,
-            fail_info=_texts(self.fail_info),
-            book=_texts(self.book),
-            fail_book=_texts(self.fail_book),
-            requests=tuple(self.reqt),
-        )
+        texts = [
+            {slot: value for slot, value in given.items() if isinstance(value, str)}
+            for given in (self.fail_info, self.book, self.fail_book)
+        ]
+        return Task(info=self.info, fail_info=texts[0], book=texts[1], fail_book=texts[2], requests=tuple(self.reqt))
 
 
 _FILE = Keyed(_Dialogue)
@@ -108,34 +118,24 @@ class GoldTasks:
 
     def __init__(self, dialogues: Iterable[GoldTask], source: str = "") -> None:
         self.source = source
-        #: Dialogue to its name and the number of its turns.
-        self.turns: dict[str, int] = {}
-        self.names: dict[str, str] = {}
-        self.dialogues: Mapping[str, GoldTask] = hold_by_key(map(self._keyed, dialogues), GoldTask)
-
-    def _keyed(self, task: GoldTask) -> tuple[str, GoldTask]:
-        key = dialogue_key(task.id)
-        if key in self.turns:
-            raise DialgaugeError(
-                "two dialogues have the same id (case and .json are ignored)", file=self.source or None
-            )
-        self.turns[key], self.names[key] = len(task.answers), task.id
-        return key, task
-
-    def __len__(self) -> int:
-        return len(self.dialogues)
+        self.dialogues: dict[str, GoldTask] = {}
+        for task in dialogues:
+            key = dialogue_key(task.id)
+            if key in self.dialogues:
+                message = "two dialogues have the same id (case and .json are ignored)"
+                raise DialgaugeError(message, file=source or None)
+            self.dialogues[key] = task
 
     @cached_property
-    def references(self) -> Mapping[str, list[str]]:
+    def references(self) -> dict[str, list[str]]:
         """The reference ``mwz21-span``: human responses by dialogue and turn, values replaced by classes."""
-        return hold_by_key(((key, each.references()) for key, each in self.dialogues.items()), list[str])
+        return {key: each.references() for key, each in self.dialogues.items()}
 
     @cached_property
     def checksum(self) -> str:
         """Of everything that can change a verdict."""
         digest = hashlib.sha256()
-        for key in sorted(self.turns):
-            each = self.dialogues[key]
+        for key, each in sorted(self.dialogues.items()):
             goals = {domain: (goal.informable, sorted(goal.requestable)) for domain, goal in each.domains.items()}
             digest.update(msgspec.json.encode([key, goals, [sorted(booked) for booked in each.booked], each.states]))
         return digest.hexdigest()[:12]
@@ -154,33 +154,22 @@ def read_gold(source: str | Path) -> GoldTasks:
     return gold
 
 
-def _read_part(part: Part) -> Iterator[GoldTask]:
+def _read_part(part: Part) -> list[GoldTask]:
     reader = _Reader(part)
     try:
-        for name, raw in _FILE.read(part, Notes()):
-            yield reader.dialogue(name, raw)
+        return [reader.dialogue(name, raw) for name, raw in _FILE.read(part, Notes())]
     except DialgaugeError as error:
-        raise _other_file(part) or error from error
-
-
-def _other_file(part: Part) -> DialgaugeError | None:
-    """The error for a file that is sound, but no gold file; None where it is one, or nothing known."""
-    name = format_name(part)
-    if name in (None, "multiwoz"):
-        return None
-    if name == "mwzeval":
-        message = "these are the responses of a system, and GOLD comes first: dialgauge tasks score GOLD PRED..."
-    else:
-        message = f"its format is '{name}', and GOLD must be a MultiWOZ file with goals (data.json, or a split of it)"
-    return DialgaugeError(message, file=part.name)
-
-
-def format_name(part: Part) -> str | None:
-    """What format a file that could not be read is in, as far as its beginning tells."""
-    try:
-        return recognise(part).name
-    except DialgaugeError:
-        return None
+        try:
+            found = recognise(part).name
+        except DialgaugeError:
+            raise error from None
+        if found == "multiwoz":
+            raise
+        if found == "mwzeval":
+            message = "these are the responses of a system, and GOLD comes first: dialgauge tasks score GOLD PRED..."
+        else:
+            message = f"its format is '{found}', and GOLD must be a MultiWOZ file with goals (data.json, or a split)"
+        raise DialgaugeError(message, file=part.name) from error
 
 
 class _Reader:
@@ -192,9 +181,12 @@ class _Reader:
 
     def dialogue(self, name: str, raw: _Dialogue) -> GoldTask:
         if not raw.goal:
-            raise DialgaugeError("it has no goal, so success cannot be judged",
-                                 file=self._part.name, dialogue=name)  # fmt: skip
-        wanted = self._goal(raw.goal, name)
+            raise DialgaugeError("it has no goal, so success cannot be judged", file=self._part.name, dialogue=name)
+        wanted = {
+            domain: decode(_GOAL_PART, content, self._part, dialogue=name)
+            for domain, content in raw.goal.items()
+            if domain in DOMAINS and bytes(content).strip(b"{} \t\r\n")
+        }
         answers = raw.log[1::2]
         try:
             parts = [
@@ -218,41 +210,17 @@ class _Reader:
             file=self._part.name,
         )
 
-    def _goal(self, raw: dict[str, Raw], name: str) -> dict[str, _GoalPart]:
-        return {
-            domain: decode(_GOAL_PART, content, self._part, dialogue=name)
-            for domain, content in raw.items()
-            if domain in DOMAINS and bytes(content).strip(b"{} \t\r\n")
-        }
-
     def _decoded(self, content: bytes) -> tuple[dict[str, str], bool]:
         """The filled slots of a domain, and whether something is booked there."""
         domain = decode(_DOMAIN, content, self._part)
         named = [*domain.semi.items(), *((f"book{slot}", value) for slot, value in domain.book.items())]
         slots: dict[str, str] = {}
         for slot, given in named:
-            value = (
-                given if isinstance(given, str) else next((option for option in given if isinstance(option, str)), "")
-            )
+            value = given if isinstance(given, str) else next((each for each in given if isinstance(each, str)), "")
             if slot != "bookbooked" and value not in _UNFILLED:
                 plain = normal_slot(slot)
                 slots[plain] = normal_value(plain, value)
         return slots, bool(domain.book.get("booked"))
-
-
-def _texts(given: Mapping[str, str | bool]) -> dict[str, str]:
-    return {slot: value for slot, value in given.items() if isinstance(value, str)}
-
-
-# References.
-
-
-def _spans(raw: Raw, dialogue: GoldTask) -> list[tuple[str, str, str, int, int]]:
-    try:
-        return _SPANS.decode(raw)
-    except msgspec.DecodeError as error:
-        raise DialgaugeError(f"the span_info of a turn cannot be read ({error})",
-                             file=dialogue.file or None, dialogue=dialogue.id) from error  # fmt: skip
 
 
 def _reference(text: str, spans: list[tuple[str, str, str, int, int]]) -> str:
@@ -262,18 +230,10 @@ def _reference(text: str, spans: list[tuple[str, str, str, int, int]]) -> str:
     for _, slot, value, first, last in sorted(spans, key=lambda span: span[3]):
         if first < cursor or value == "dontcare" or slot not in _SPAN_CLASSES:
             continue
-        pieces += words[cursor:first]
-        pieces.append(_SPAN_CLASSES[slot])
+        pieces += [*words[cursor:first], _SPAN_CLASSES[slot]]
         cursor = last + 1
     pieces += words[cursor:]
-    return surface(_contracted(pieces).replace("-s", "").replace("-ly", ""))
-
-
-def _contracted(words: list[str]) -> str:
-    """The words as a text, ``do n't`` and the like in one."""
-    if _CONTRACTIONS.isdisjoint(words):
-        return " ".join(words)
-    text = ""
-    for word in words:
-        text += word if not text or word in _CONTRACTIONS else f" {word}"
-    return text
+    joined = ""
+    for word in pieces:  # "do n't" and the like are one word
+        joined += word if not joined or word in _CONTRACTIONS else f" {word}"
+    return surface(joined.replace("-s", "").replace("-ly", ""))

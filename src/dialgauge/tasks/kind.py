@@ -9,7 +9,6 @@ TASKS = Kind(
     cards="dialgauge.tasks.measures:CARDS",
     comparison="dialgauge.tasks.comparison_view:VIEW",
     view="dialgauge.tasks.views:VIEW",
-    results="dialgauge.tasks:TaskRuns",
     headline=("Success", "Success(rules=grounded)", "Inform"),
 )
 #: No run is of this kind: runs of the lab have these measures beside others.

@@ -6,7 +6,7 @@ Inform and Success take a rule set and a domain: ``Success``, ``Success(rules=gr
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Floats, Parameter, Settings, UnitNumbers, Units
-from dialgauge.tasks.delexical import GOAL_DOMAINS, cleaned
+from dialgauge.tasks.delexical import GOAL_DOMAINS
 from dialgauge.tasks.rules import RULES, DialogueVerdict, Rules
 from dialgauge.tasks.texts import STATISTICS, bleu_of, richness
 
@@ -23,6 +23,8 @@ INFORM, SUCCESS, BLEU, COMBINED = "Inform", "Success", "BLEU", "Combined"
 OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED = "OfferP", "ReqP", "ReqR", "stuffed"
 #: What the standard evaluator prints of richness, and the rest of it.
 RICHNESS = ("tokens", "unigrams", "bigrams", "trigrams", "entropy", "conditional entropy", "MSTTR-50")
+#: Less than so much of the humans' share of what they tell that was asked for looks gamed.
+LEAST_ASKED = 0.6
 COMPANIONS = (OFFER_PRECISION, REQUEST_PRECISION, REQUEST_RECALL, STUFFED)
 DEFAULT = (
     INFORM, SUCCESS, BLEU, COMBINED, f"{INFORM}(rules=grounded)", f"{SUCCESS}(rules=grounded)", *COMPANIONS,
@@ -45,8 +47,8 @@ class TaskEvidence(Units):
     """The verdicts on the dialogues of a gold file, and the responses as texts.
 
     Under ``mwzeval`` a dialogue that the system lacks has no verdict; under ``grounded`` it has failed. ``turns`` are
-    the scored responses of each dialogue, ``bleu`` the sums behind BLEU, (sums, dialogues), or why there are none, and
-    ``responses`` all that the system has, in its order. A part is a domain of the goals.
+    the numbers of scored responses of each dialogue, ``bleu`` the sums behind BLEU, (sums, dialogues), or why there are
+    none, and ``responses`` all cleaned texts in the system's order. A part is a domain of the goals.
     """
 
     domain = ""
@@ -56,7 +58,7 @@ class TaskEvidence(Units):
         verdicts: Mapping[Rules, Sequence[DialogueVerdict | None]],
         turns: Sequence[int],
         bleu: NDArray[np.float64] | str,
-        responses: Iterable[str],
+        responses: Sequence[str],
     ) -> None:
         self.verdicts = verdicts
         self.turns = np.array(turns, np.float64)
@@ -64,8 +66,6 @@ class TaskEvidence(Units):
         self.responses = responses
         self.dialogues = len(turns)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(len(turns))
-        #: By rule set and domain ("" is all of them): Inform, Success and whether there is a verdict, by dialogue.
-        self._flags: dict[tuple[Rules, str], NDArray[np.float64]] = {}
 
     @cached_property
     def domains(self) -> list[str]:
@@ -80,27 +80,22 @@ class TaskEvidence(Units):
         other.domain = name
         return other
 
-    def flags(self, aspect: Literal["inform", "success"], rules: Rules) -> tuple[Floats, Floats]:
+    def flags(self, aspect: Literal["inform", "success"], rules: Rules) -> UnitNumbers:
         """1 of 1 for each dialogue that has a verdict and meets it; of one domain, or of all."""
-        domain = self.domain
-        if (rules, domain) not in self._flags:
-            parts = [verdict.domains.get(domain) if verdict and domain else verdict for verdict in self.verdicts[rules]]
-            flags = [(part.inform, part.success, True) if part else (False,) * 3 for part in parts]
-            self._flags[rules, domain] = np.array(flags, np.float64).reshape(-1, 3).T
-        inform, success, counted = self._flags[rules, domain]
-        return inform if aspect == "inform" else success, counted
+        parts = [
+            verdict.domains.get(self.domain) if verdict and self.domain else verdict for verdict in self.verdicts[rules]
+        ]
+        met = [part is not None and getattr(part, aspect) for part in parts]
+        return np.array([met, [part is not None for part in parts]], np.float64)
 
     @cached_property
     def richness(self) -> dict[str, float]:
-        return richness([cleaned(response) for response in self.responses])
+        return richness(self.responses)
 
-    def counts(self, above: str, below: str) -> tuple[Floats, Floats]:
+    def counts(self, above: str, below: str) -> Floats:
         """Two counts that ``grounded`` keeps, by dialogue."""
-        verdicts = [verdict for verdict in self.verdicts["grounded"] if verdict is not None]
-        return (
-            np.array([getattr(verdict, above) for verdict in verdicts], np.float64),
-            np.array([getattr(verdict, below) for verdict in verdicts], np.float64),
-        )
+        verdicts = self.verdicts["grounded"]
+        return np.array([[getattr(each, name) for each in verdicts] for name in (above, below)], np.float64)
 
 
 def _flags(aspect: Literal["inform", "success"], evidence: TaskEvidence, settings: Settings) -> UnitNumbers:

@@ -43,9 +43,3 @@ def published_rows() -> dict[str, PublishedRow]:
 def published_human() -> dict[str, float]:
     """What was printed of the human responses of the corpus."""
     return dict(_content()["human"])
-
-
-def published_mode(system: str) -> DomainMode | None:
-    """With which active domains the row of a system was made, where the system is one of the table."""
-    row = published_rows().get(system.lower())
-    return row.mode if row else None

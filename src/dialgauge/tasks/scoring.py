@@ -1,50 +1,99 @@
-"""Task scores from Python: the responses of systems against the goals of a MultiWOZ file and its database.
+"""The responses of systems judged against the goals of a MultiWOZ file and its database, as runs.
 
 tasks = dialgauge.score_tasks("test.json", ["augpt.json", "ubar.json"])
-tasks["augpt"]["Success"], tasks["augpt"]["Success(rules=grounded)"]
+tasks["augpt"]["Success"], tasks["augpt"]["Success(rules=grounded)"], tasks["augpt"]["Success[hotel]"]
 print(tasks.explain("mul0003"))
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dialgauge.engine import SILENT, Progress
+from dialgauge.errors import DialgaugeError
 from dialgauge.formats import named_sources
-from dialgauge.tasks.evaluation import Missing, TaskEvaluation, TaskOptions
-from dialgauge.tasks.gold import GoldTasks
-from dialgauge.tasks.predictions import DomainMode, TaskPredictions, read_predictions
-from dialgauge.tasks.responses_in_memory import ResponsesInMemory, are_responses, predictions_from
-from dialgauge.tasks.results import TaskRuns
+from dialgauge.measures import (
+    Count,
+    Coverage,
+    Lists,
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    asked_for,
+    cards,
+    parse_measures,
+    score_systems,
+)
+from dialgauge.report import RunSet
+from dialgauge.runs import Run, new_run
+from dialgauge.tasks.delexical import cleaned
+from dialgauge.tasks.explain import DIALOGUE_SUMS, run_dialogues, run_tables
+from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
+from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, LEAST_ASKED, RICHNESS, SUCCESS, TaskEvidence
+from dialgauge.tasks.predictions import (
+    MODES,
+    DomainMode,
+    Responses,
+    TaskPredictions,
+    active_domains,
+    estimated_domains,
+    human_responses,
+    named_domains,
+    read_predictions,
+    states_of,
+)
+from dialgauge.tasks.rules import (
+    RULES,
+    JudgedDialogue,
+    fitting_rows,
+    judge_grounded,
+    judge_mwzeval,
+    missing_verdict,
+)
 from dialgauge.tasks.texts import (
+    REFERENCE_KINDS,
+    STATISTICS,
     ReferenceKind,
     References,
+    bleu_obstacle,
+    bleu_signature,
+    read_references,
 )
-from dialgauge.worlds.town import TownDatabase
+from dialgauge.text import Note, counted, some_of
+from dialgauge.worlds.town import TownDatabase, load_town, town_beside
 
-#: A prediction file, or what one holds.
-Predictions: TypeAlias = str | Path | TaskPredictions | ResponsesInMemory
+KIND = "tasks"
+Missing: TypeAlias = Literal["skip", "fail"]
+MISSING: tuple[Missing, ...] = ("skip", "fail")
+#: How many missing dialogues are named.
+_NAMED = 5
 
 
 def score_tasks(
     gold: str | Path | GoldTasks,
-    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
+    systems: str | Path | Sequence[str | Path] | Mapping[str, Responses],
     *,
     database: str | Path | TownDatabase | None = None,
     references: str | Path | References | None = None,
     references_are: str | None = None,
     mode: str | None = None,
     missing: str = "skip",
-    strict: bool = False,
     measures: str | Iterable[str] = ("default",),
     resamples: int = 1000,
     seed: int = 0,
     human: bool = True,
     progress: Progress = SILENT,
-) -> TaskRuns:
-    """Inform, Success, BLEU, Combined and what they hide, for each system: files, or what ``predictions_from`` takes.
+) -> RunSet:
+    """Inform, Success, BLEU, Combined and what they hide, for each system: files, or responses by the system's name.
 
     ``database`` is the folder ``db`` of MultiWOZ, looked for beside the gold file unless given. ``references`` is a
     file of your own (dialogue to list of texts), and then ``references_are`` says whether its texts have bracketed
@@ -58,38 +107,294 @@ def score_tasks(
     >>> tasks["terse"]["Inform"], tasks["terse"]["Success"]
     (<Score 1 [0.1826, 1], n=2>, <Score 0.5 [0.01676, 0.9832], n=2>)
     """
-    options = TaskOptions(
-        mode=cast("DomainMode | None", mode),  # checked there
-        missing=cast("Missing", missing),
-        strict=strict,
-        measures=(measures,) if isinstance(measures, str) else tuple(measures),
-        resamples=resamples,
-        seed=seed,
-    )
-    kind = cast("ReferenceKind | None", references_are)
-    listed = _listed(systems)  # a file given twice is told before the work
+    named = named_sources(systems)  # a file given twice is refused before the work
     with progress.reading():
-        evaluation = TaskEvaluation(gold, database, references, kind, options)
+        evaluation = TaskEvaluation(
+            gold, database, references, references_are,
+            mode=mode, missing=missing, measures=measures, resamples=resamples, seed=seed,
+        )  # fmt: skip
     runs = []
-    with progress.bar("scoring", len(listed)) as advance:
-        for name, system in listed:
-            runs.append(evaluation.score(_read(name, system), human=human))
+    with progress.bar("scoring", len(named)) as advance:
+        for name, system in named.items():
+            runs.append(evaluation.score(read_predictions(system, name), human=human))
             advance(1)
-    return TaskRuns(runs)
+    return RunSet(runs)
 
 
-def _listed(
-    systems: Predictions | Sequence[Predictions] | Mapping[str, Predictions],
-) -> list[tuple[str | None, Predictions]]:
-    """Systems with their names, where these are known before they are read."""
-    if isinstance(systems, TaskPredictions) or are_responses(systems):
-        return [(None, systems)]
-    if isinstance(systems, list | tuple) and any(isinstance(each, TaskPredictions) for each in systems):
-        return [(None, each) for each in systems]
-    return list(named_sources(systems).items())
+class TaskEvaluation:
+    """Gold, database and references, read once for all systems; ``mode`` None means each file's own default."""
+
+    def __init__(
+        self,
+        gold: str | Path | GoldTasks,
+        database: str | Path | TownDatabase | None = None,
+        references: str | Path | References | None = None,
+        references_are: str | None = None,
+        *,
+        mode: str | None = None,
+        missing: str = "skip",
+        measures: str | Iterable[str] = ("default",),
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        self._mode = cast("DomainMode | None", _one_of("--domains", mode, MODES))
+        self._missing = cast("Missing", _one_of("--unanswered", missing, MISSING))
+        self._asked = (measures,) if isinstance(measures, str) else tuple(measures)
+        self.measures = task_measures(self._asked)  # a misspelt one is an error before the work
+        self._how = Resampling(resamples, seed) if resamples else None
+        self._seed = seed
+        self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
+        self.town = _town(database, self.gold)
+        kind = cast("ReferenceKind | None", _one_of("--references-are", references_are, REFERENCE_KINDS))
+        self.references = _references(references, kind, self.gold)
+        self._inputs = [("gold", self.gold.source)] if self.gold.source else []
+        self._inputs += [("database", file) for file in self.town.files]
+        self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
+
+    def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> Run:
+        """One system as a run in memory; with ``human``, the human responses' values stand beside its own.
+
+        ``mode`` is for this system alone, where the options leave it open.
+        """
+        notes: list[str] = system.notes(self.gold)
+        mode = self._mode_of(system, mode)
+        judged = self._judge(system, mode)
+        evidence = self._evidence(system, judged)
+        coverage = self._coverage(system)
+        scores = self._scores(evidence, self._signature(system, mode), coverage)
+        own = _request_precision(evidence)
+        lacking = [task.id for key, task in self.gold.dialogues.items() if key not in system.dialogues]
+        if lacking:
+            notes.append(Note("missing", f"no responses for {some_of(lacking, _NAMED)}; {coverage.policy}"))
+        notes += [Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items()]
+        return new_run(
+            kind=KIND,
+            name=system.name,
+            scores=scores,
+            tables={
+                **run_tables(judged, self.town),
+                **({DIALOGUE_SUMS: scores.sums_frame} if scores.has_several_sums else {}),
+            },
+            corpus=lambda: run_dialogues(judged),
+            config={"system": system.name, "domains": mode, "missing": self._missing},
+            inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
+            seeds=self._seed,
+            signature=self._signature(system, mode).with_(interval=_interval(self._how, scores)),
+            details={
+                "domains": mode,
+                "states": "file" if system.has_states else "gold",
+                "references": self._reference_name,
+                "domains_per_turn": _domains_per_turn(system, mode),
+                "human": self.human_values if human else {},
+                # What people tell is judged only where the system looks odd: it costs as much as a system.
+                "request_precision": {
+                    "system": own,
+                    "human": self._human_request_precision if own is not None and own < LEAST_ASKED else None,
+                },
+                "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
+                "missing_dialogues": lacking,
+            },
+            notes=notes,
+        )
+
+    @cached_property
+    def human_values(self) -> dict[str, float | None]:
+        """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
+        if not self.gold.has_spans:
+            return {}
+        evidence = self._evidence(*self._human, bleu=self._reference_name != SPAN_REFERENCES)
+        values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
+        return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
+
+    @cached_property
+    def _human_request_precision(self) -> float | None:
+        return _request_precision(self._evidence(*self._human, bleu=False)) if self.gold.has_spans else None
+
+    @cached_property
+    def _human(self) -> tuple[TaskPredictions, list[JudgedDialogue]]:
+        system = human_responses(self.gold)
+        return system, self._judge(system, "state")
+
+    def _mode_of(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
+        mode = self._mode or chosen or system.default_mode
+        if mode == "file" and system.listless:
+            raise DialgaugeError(
+                f"the key 'active_domains' is missing in {system.listless:,} of {counted(system.turns, 'turn')}, so "
+                "there are no lists to use; choose --domains state or placeholders",
+                file=system.source or system.name,
+            )
+        return mode
+
+    def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
+        return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
+
+    def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
+        """One dialogue of a system beside its gold."""
+        if key not in system.dialogues:
+            failed = missing_verdict(gold)
+            standard = failed if self._missing == "fail" else None
+            return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
+        turns = system.dialogues[key][: gold.turns]  # what a system says after the end answers nobody
+        states = states_of(turns, gold, own=system.has_states)
+        estimate = estimated_domains(states)
+        active = active_domains(turns, estimate, mode)
+        fitting = fitting_rows(gold, self.town)
+        verdicts = {
+            "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
+            "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
+        }
+        return JudgedDialogue(gold, turns, states, cast("Any", verdicts), active)
+
+    def _evidence(
+        self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
+    ) -> TaskEvidence:
+        obstacle = self._bleu_obstacle if bleu else "the references are these responses"
+        texts = {
+            key: [cleaned(turn.response) for turn in turns[: self.gold.dialogues[key].turns]]
+            for key, turns in system.dialogues.items()
+        }
+        return TaskEvidence(
+            verdicts={rules: [each.verdicts[rules] for each in judged] for rules in RULES},
+            turns=[len(each.turns) for each in judged],
+            bleu=obstacle or self._bleu_sums(texts),
+            responses=[text for own in texts.values() for text in own],
+        )
+
+    def _bleu_sums(self, texts: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
+        """The sums behind BLEU of every gold dialogue."""
+        if self.references is None:
+            raise TypeError("there are no references")
+        answered = {key: own for key, own in texts.items() if own}
+        sums = np.zeros((len(self.gold.dialogues), STATISTICS))
+        places = {key: index for index, key in enumerate(self.gold.dialogues)}
+        sums[[places[key] for key in answered]] = self.references.statistics(answered)
+        return sums.T
+
+    @cached_property
+    def _bleu_obstacle(self) -> str | None:
+        if not any(measure.card.sums for measure in self.measures):
+            return "it was not requested"
+        if self.references is None:
+            return "the gold file has no span_info, so there are no references; name some with --references"
+        return bleu_obstacle()
+
+    @property
+    def _reference_name(self) -> str:
+        return self.references.name if self.references else ""
+
+    def _answered(self, system: TaskPredictions) -> int:
+        return sum(min(len(turns), self.gold.dialogues[key].turns) for key, turns in system.dialogues.items())
+
+    def _coverage(self, system: TaskPredictions) -> Coverage:
+        """How much there is; missing dialogues that are to fail are scored."""
+        gold = {key: each.turns for key, each in self.gold.dialogues.items()}
+        dialogues, turns, fails = len(system.dialogues), self._answered(system), self._missing == "fail"
+        missing = sum(length for key, length in gold.items() if key not in system.dialogues)
+        return Coverage(
+            {
+                "dialogues": _count(len(gold), dialogues, len(gold) if fails else dialogues),
+                "turns": _count(sum(gold.values()), turns, turns + missing if fails else turns),
+            },
+            policy="a missing dialogue has failed" if fails else "under mwzeval a missing dialogue is not counted",
+        )
+
+    def _signature(self, system: TaskPredictions, mode: DomainMode) -> Signature:
+        return Signature(
+            domains=mode,
+            states="file" if system.has_states else f"gold={GOLD_STATES}",
+            missing=self._missing,
+            dialogues=str(len(system.dialogues)),
+            turns=str(self._answered(system)),
+            gold=self.gold.checksum,
+            database=self.town.checksum,
+        )
+
+    def _scores(self, evidence: TaskEvidence, signature: Signature, coverage: Coverage) -> Scores:
+        """Scores of tasks and of texts, which depend on references too."""
+        obstacles = {str(each): why for each in self.measures if (why := each.obstacle(evidence))}
+        for name in asked_for(self._asked, KIND, _LISTS):
+            if name in obstacles:
+                raise DialgaugeError(f"{name} cannot be computed: {obstacles[name]}")
+        # Domains that no goal has are not worth a word unless somebody asked for them.
+        left_out = {name: why for name, why in obstacles.items() if name not in BY_DOMAIN}
+        possible = [each for each in self.measures if str(each) not in obstacles]
+        texts = [each for each in possible if each.card.sums]
+        named = signature.with_(references=self._reference_name, bleu=bleu_signature()) if texts else signature
+        tasks, more = score_systems(
+            [
+                SystemEvidence(
+                    evidence=evidence,
+                    measures=measures,
+                    dialogues=[each.id for each in self.gold.dialogues.values()],
+                    signature=signed,
+                    coverage=coverage,
+                    left_out=left_out,
+                )
+                for measures, signed in (([each for each in possible if each not in texts], signature), (texts, named))
+            ],
+            self._how,
+        )
+        return tasks.joined(more)
 
 
-def _read(name: str | None, given: Predictions) -> TaskPredictions:
-    if isinstance(given, TaskPredictions):
+def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
+    """Measures by name; ``default``, ``richness`` and ``all`` are lists."""
+    return parse_measures(names, KIND, _LISTS)
+
+
+def _every_measure() -> list[str]:
+    others = cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}
+    return [*DEFAULT, *BY_DOMAIN, *RICHNESS, *others]
+
+
+_LISTS: Lists = {"default": (*DEFAULT, *BY_DOMAIN), "richness": RICHNESS, "all": _every_measure}
+
+
+def _one_of(what: str, chosen: str | None, known: Sequence[str]) -> str | None:
+    if chosen is not None and chosen not in known:
+        raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}')")
+    return chosen
+
+
+def _town(database: str | Path | TownDatabase | None, gold: GoldTasks) -> TownDatabase:
+    if isinstance(database, TownDatabase):
+        return database
+    if database is not None:
+        return load_town(database)
+    if not gold.source:
+        raise DialgaugeError("the gold dialogues come from no file; say where the MultiWOZ database is (database=...)")
+    return town_beside(gold.source)
+
+
+def _references(given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks) -> References | None:
+    if isinstance(given, References):
         return given
-    return read_predictions(given, name) if isinstance(given, str | Path) else predictions_from(name or "system", given)
+    if given is not None:
+        return read_references(given, are)
+    if are is not None:
+        raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
+    return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
+
+
+def _interval(how: Resampling | None, scores: Scores) -> str:
+    """How the intervals of a run are made: as most are, or all; a score with another method says it itself."""
+    own = {Signature.parse(score.signature).get("interval", str(how)) for score in scores.scores.values()}
+    return (own.pop() if len(own) == 1 else str(how)) if how else ""
+
+
+def _count(expected: int, read: int, scored: int) -> Count:
+    return Count(expected=expected, read=read, scored=scored, failed=0)
+
+
+def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None:
+    """How many domains the lists or the placeholders of a file give a turn on average, where they are what counts."""
+    if mode == "state":
+        return None
+    turns = (turn for each in system.dialogues.values() for turn in each)
+    named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
+    return sum(map(len, named)) / system.turns
+
+
+def _request_precision(evidence: TaskEvidence) -> float | None:
+    hits, told = (float(part.sum()) for part in evidence.counts("hits", "told"))
+    return hits / told if told else None

@@ -29,40 +29,68 @@ from dialgauge.report import (
     state_table,
 )
 from dialgauge.runs import Run
-from dialgauge.tasks.doubts import doubts
+from dialgauge.tasks.explain import VERDICTS
+from dialgauge.tasks.measures import DEFAULT, LEAST_ASKED
 from dialgauge.tasks.reasons import OTHER, REASON_GROUPS, REASONS, reason_texts
-from dialgauge.tasks.tables import VERDICTS
+from dialgauge.tasks.rules import RULES
+from dialgauge.text import counted
 
-RULES = ("mwzeval", "grounded")
 _TONES: Mapping[str, Tone] = {"mwzeval": "plain", "grounded": "bad"}
 
 
 def verdict(run: Run) -> str:
-    """Inform and Success beside those of the human responses, and why domains fail."""
+    """Inform and Success by both rule sets, beside those of the human responses."""
     human = run.details.get("human") or {}
     parts = []
-    for name in ("Inform", "Success", "Inform(rules=grounded)", "Success(rules=grounded)"):
-        if (score := run.scores.get(name)) is not None and score.value is not None:
-            theirs = f" (human responses {human[name]:.1%})" if human.get(name) is not None else ""
-            parts.append(f"{name} {score.value:.1%}{theirs}")
-    return f"{run.name} has {', '.join(parts)}." if parts else ""
+    for rules, words in (("", "the standard rules"), ("(rules=grounded)", "the grounded rules")):
+        names = [f"{name}{rules}" for name in ("Inform", "Success") if f"{name}{rules}" in run.scores]
+        values = [f"{name.partition('(')[0]} {float(run.scores[name]):.1%}" for name in names]
+        theirs = [f"{human[name]:.1%}" for name in names if human.get(name) is not None]
+        people = f" (people: {' and '.join(theirs)})" if theirs else ""
+        parts += [f"{' and '.join(values)} by {words}{people}"] if values else []
+    return f"{run.name}: {', '.join(parts)}." if parts else ""
 
 
 def warnings(run: Run) -> list[str]:
-    """Missing dialogues, gold states, and what should make a reader doubt the numbers."""
+    """Missing dialogues, gold states, and signs that the responses were made for the evaluator."""
     sentences = [] if run.coverage.complete else [f"{run.coverage.sentence()}."]
     if run.details.get("states") == "gold":
         sentences.append("With gold states it is a score of the policy: never rank it with end-to-end scores.")
-    return [*sentences, *(f"{doubt[:1].upper()}{doubt[1:]}." for doubt in doubts(run))]
+    return [*sentences, *_gaming(run)]
 
 
-def by_domain(run: Run) -> Table:
+def _gaming(run: Run) -> Iterator[str]:
+    details, turns = run.details, run.coverage["turns"].read or 0
+    if details["stuffed_responses"] > 0.01 * turns:  # of people's, 2 in 7,372 are
+        yield (
+            f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
+            "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing."
+        )
+    precision, human = (details["request_precision"][side] for side in ("system", "human"))
+    if human and precision is not None and precision < LEAST_ASKED * human:
+        yield (
+            f"Only {precision:.0%} of what it tells was asked for (human responses: {human:.0%}): telling everything "
+            "pays off under mwzeval."
+        )
+    named = details["domains_per_turn"]
+    if named is not None and named > 2:  # more than anybody talks about
+        yield (
+            f"It claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score higher."
+        )
+    if named is not None and named < 0.1:  # public files have 0.57 to 0.98
+        yield (
+            f"Hardly a turn has an active domain ({named:.2f} on average), so almost nothing counts under mwzeval: a "
+            "silent system would score the same."
+        )
+
+
+def by_domain(run: Run) -> Table | None:
     """Inform and Success of each domain under both rule sets."""
-    frame = run.table(VERDICTS).select("dialogue", pl.col("domain").fill_null("unknown"))
+    if not any("[" in name for name in run.scores):
+        return None
+    frame = run.table(VERDICTS).select("dialogue", "domain").drop_nulls()
     counts = {name: count_cell(frame, {"domain": name}) for name in sorted(frame["domain"].unique())}
     table = part_table("By domain", "domain", run.scores, counts)
-    if len(table.columns) == 2:  # parts were not scored: the shares without intervals
-        return _shares(run, counts)
     table.notes.append("Under mwzeval no domain succeeds in a dialogue in which another was not informed.")
     return table
 
@@ -145,7 +173,8 @@ VIEW = View(
     verdict=verdict,
     warnings=warnings,
     tables={"by-domain": by_domain, "why": why, "failed-domains": failed_domains, "humans": humans},
-    screen=("humans", "why"),
+    scores=lambda run: DEFAULT,
+    screen=("why",),
     transcript=transcript,
     columns=("Inform", "Success", "Success(rules=grounded)"),
     findings=findings,
@@ -183,17 +212,6 @@ def _done(run: Run) -> pl.DataFrame:
         ]
         frame = frame.join(own.select("dialogue", *words), on="dialogue", how="left", maintain_order="left")
     return frame
-
-
-def _shares(run: Run, counts: Mapping[str, Cell]) -> Table:
-    """By domain the share of dialogues that were informed, and served, under each rule set."""
-    columns = [Column(f"{aspect} ({rules})", PERCENT) for rules in RULES for aspect in ("inform", "success")]
-    table = Table("By domain", ["domain", *columns, "dialogues"])
-    means = run.table(VERDICTS).group_by("domain", "rules").agg(pl.col("inform", "success").mean())
-    shares = {(domain, rules): values for domain, rules, *values in means.iter_rows()}
-    for domain, count in counts.items():
-        table.add(domain, *(value for rules in RULES for value in shares.get((domain, rules), (None, None))), count)
-    return table
 
 
 def _domains(rows: list[dict[str, Any]], reasons: list[dict[str, Any]]) -> Table:

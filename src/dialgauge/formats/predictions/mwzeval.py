@@ -119,4 +119,4 @@ def _still_blank(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | 
             if name in later:
                 slots.pop(slot, None)
             later.add(name)
-    return {domain: slots for domain, slots in blank.items() if slots} or None
+    return {domain: slots for domain, slots in blank.items() if slots or not raw[domain]} or None

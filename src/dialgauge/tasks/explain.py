@@ -1,4 +1,4 @@
-"""What a task run holds beside its scores: what was said, and why each domain of each goal was or was not served.
+"""What a run of responses holds beside its scores: what was said, and why each domain was or was not served.
 
 ``task_verdicts``  dialogue, rules, domain, inform, success, turn (of the offer that counts), offered and fitting
                    (rows), requested, missing (what was never told, or not where it counts): one row for each domain
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialgauge.dialogue import Dialogue, State, Turn, Values
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.runs import frame_of
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import GoldGoal, TaskState
@@ -44,17 +44,7 @@ _NAMES = {PHONE: "phone", ADDRESS: "address", POST: "postcode", REFERENCE: "refe
 
 def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
     """What was said: the user's recorded words, and the system's responses."""
-    written: dict[int, dict[str, Values]] = {}
-
-    def as_state(state: TaskState) -> State:
-        """The state in the data model; turns share what did not change."""
-        for slots in state.values():
-            if id(slots) not in written:
-                written[id(slots)] = {slot: (value,) for slot, value in slots.items()}
-        return {domain: written[id(slots)] for domain, slots in state.items()}
-
     for each in judged:
-        written.clear()  # the next dialogue's slots may lie where these did
         turns: list[Turn] = []
         for number, words in enumerate(each.gold.user_texts):
             answer = each.turns[number] if number < len(each.turns) else None
@@ -62,14 +52,18 @@ def run_dialogues(judged: Sequence[JudgedDialogue]) -> Iterator[Dialogue]:
                 Turn(
                     speaker="user",
                     text=words,
-                    state=as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
-                    predicted=as_state(answer.state) if answer and answer.state is not None else None,
+                    state=_as_state(each.gold.states[number]) if number < len(each.gold.states) else None,
+                    predicted=_as_state(answer.state) if answer and answer.state is not None else None,
                     active=answer.active if answer else None,
                 )
             )
             if answer is not None:
                 turns.append(Turn(speaker="system", text=answer.response))
         yield Dialogue(id=each.gold.id, turns=tuple(turns), goal=each.gold.goal, domains=tuple(each.gold.domains))
+
+
+def _as_state(state: TaskState) -> State:
+    return {domain: {slot: (value,) for slot, value in slots.items()} for domain, slots in state.items()}
 
 
 def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[str, Callable[[], polars.DataFrame]]:
