@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
 
 from msgspec.structs import replace
 
-from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs, missing_policy
+from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
-from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import how_many, score
@@ -30,7 +29,7 @@ Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Pat
 
 
 def compare(
-    systems: RunSet | Mapping[str, Run] | Source | Sequence[RunSet | Run | str | Path] | None,
+    systems: Mapping[str, Run] | Source | Sequence[Mapping[str, Run] | Run | str] | None,
     predictions: Mapping[str, Source] | Sequence[str | Path] | None = None,
     *,
     measures: MeasureChoice = None,
@@ -39,17 +38,14 @@ def compare(
     level: float = 0.95,
     missing: str = "shared",
     store: Store | str | Path | None = None,
-    format: str | None = None,
     **tracking: Unpack[TrackingOptions],
 ) -> Comparison:
     """Which system is better, and by which measure?
 
-    Compared are results of any kind (one :class:`RunSet`, or a list of them, of runs, or of ids of stored runs), logs
-    of agents (files or folders), or trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`.
-    Tests are paired over the dialogues that all systems have. ``missing`` is for others: ``shared`` leaves them out,
-    ``without`` leaves out the systems that lack some, ``refuse`` is an error; of trackers, ``empty`` scores what a
-    system lacks as empty states. Options of :func:`dialgauge.score`, from ``profile`` to ``accept``, are for trackers,
-    and ``format`` names the format of logs.
+    Compared are runs of any kind (one :class:`RunSet`, or a list of them, of runs, or of ids of stored runs), or
+    trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`, with its options.
+    Tests are paired over the dialogues that all systems have. Where a system lacks some, ``missing="shared"`` leaves
+    them out, ``refuse`` is an error; of trackers, ``empty`` scores what a system lacks as empty states.
 
     >>> import dialgauge
     >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
@@ -63,38 +59,24 @@ def compare(
             raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
         if missing == SCORED_AS_EMPTY:
             tracking["coverage"], missing = "empty", "shared"
-        missing_policy(missing)
         results = score(cast("Source | None", systems), predictions, measures=measures, intervals=False, **tracking)
         return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
     if tracking:
-        raise DialgaugeError(f"results are already scored; leave out {', '.join(tracking)}")
+        raise DialgaugeError(f"runs are already scored; leave out {', '.join(tracking)}")
     given = [systems] if isinstance(systems, Mapping) else systems
     if not isinstance(given, list | tuple):
-        raise DialgaugeError("give results to compare, or gold and predictions: compare(gold, predictions)")
+        raise DialgaugeError("give runs to compare, or gold and predictions: compare(gold, predictions)")
     runs: list[Run | str] = []
     for system in given:
         if isinstance(system, Mapping):
             runs += cast("Mapping[str, Run]", system).values()
-        elif isinstance(system, Run | str | Path):
-            runs.append(str(system) if isinstance(system, Path) else system)
+        elif isinstance(system, Run | str):
+            runs.append(system)
         else:
-            raise DialgaugeError(
-                f"a {type(system).__name__} cannot be compared; give results, runs or ids of stored runs"
-            )
-    named = (
-        None
-        if measures is None
-        else [str(measure) for measure in ([measures] if isinstance(measures, str) else measures)]
-    )
-    return compare_runs(
-        _scored_logs(runs, format),
-        store=store,
-        measures=named,
-        resamples=resamples,
-        seed=seed,
-        level=level,
-        missing=missing,
-    )
+            raise DialgaugeError(f"a {type(system).__name__} cannot be compared; give runs or ids of stored runs")
+    chosen = [measures] if isinstance(measures, str) else measures
+    named = None if chosen is None else [str(measure) for measure in chosen]
+    return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)
 
 
 def check(
@@ -164,24 +146,6 @@ def _can_be_read_again(source: str) -> bool:
         return not any(name == "-" or Path(name).is_fifo() for name in expand(source))
     except DialgaugeError:
         return False
-
-
-def _scored_logs(systems: Sequence[Run | str], format: str | None) -> list[Run | str]:
-    """The systems, files and folders with logs of agents among them scored; the others are runs."""
-    paths = [name for name in systems if isinstance(name, str) and is_input(name)]
-    if not paths:
-        return list(systems)
-    from dialgauge.trials import are_results, score_results
-
-    if not format and not are_results(paths):
-        return list(systems)
-    scored = iter(score_results(paths, resamples=0, format=format).runs)
-    return [next(scored) if isinstance(name, str) and is_input(name) else name for name in systems]
-
-
-def is_input(name: str) -> bool:
-    """Whether this is a file or folder to read, not the folder of a run."""
-    return Path(name).is_file() or (Path(name).is_dir() and not (Path(name) / "run.json").is_file())
 
 
 def audit_results(

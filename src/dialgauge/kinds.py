@@ -1,4 +1,4 @@
-"""One record per kind of run: where its family keeps its measures, its view of a comparison and how its runs are shown.
+"""One record per kind of run: where its family keeps its measures, how its runs are paired and how they are shown.
 
 A record is data, so that naming a kind imports nothing but the record; a part is loaded when it is first needed. Our
 own records are listed in ``BUILT_IN``, those of other packages are entry points of the group ``dialgauge.kinds``. No
@@ -59,8 +59,8 @@ class Kind:
     title: str = ""
     #: The cards of its measures, in a list or tuple.
     cards: str = ""
-    #: The ``comparison.ComparisonView`` of its runs.
-    comparison: str = ""
+    #: The ``comparison.Pairing`` of its runs.
+    pairing: str = ""
     #: The ``report.View``: how such runs are shown.
     view: str = ""
     #: The class of several such runs, a ``rendering.RunSet``.
@@ -87,7 +87,7 @@ class Kind:
 
     def part(
         self,
-        part: Literal["cards", "comparison", "view", "results", "from_dialogues"],
+        part: Literal["cards", "pairing", "view", "results", "from_dialogues"],
         contract: plugins.Kind[T],
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""

@@ -27,8 +27,6 @@ REAL = [
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
     "{data}/dst_predictions/mintl.json.gz {data}/dst_predictions/ubar.json.gz",
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz --by domain --by slot --faults",
-    "compare {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
-    "-m JGA,RSA,FGA@1 --pairs --show 2",
     "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
     "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
     "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
@@ -91,14 +89,8 @@ def test_long_names_of_systems_leave_every_score_and_verdict(
     scored = dialgauge(capsys, "score", "self", *files, "-m", "JGA,F1").out
     values = re.findall(r"^JGA +([\d.]+) \[.*?\] +([\d.]+) \[.*?\] +([\d.]+) \[", scored, re.MULTILINE)
     assert len(values) == 1 and len(set(values[0])) == 3, scored
-    compared = dialgauge(capsys, "compare", "self", *files, "-m", "JGA", "--pairs", "--resamples", "200").out
-    pairs = compared.partition("Differences, first minus second")[2].partition("\n\n")[0]
-    assert pairs.splitlines()[2].split()[-1] == "verdict"
-    assert len(re.findall(r"could be noise|better", pairs.partition("\nVerdicts:")[0])) == 3, pairs
-    for line in (scored.rpartition("\n\n")[0] + pairs).splitlines():  # all but the verdict, a sentence
-        assert len(line) <= 80 or line.startswith(("Signature:", "Verdicts:", "Wins,", "Left out", "our-", "dots:")), (
-            line
-        )
+    for line in scored.rpartition("\n\n")[0].splitlines():  # all but the verdict, a sentence
+        assert len(line) <= 80 or line.startswith(("Signature:", "Left out", "our-", "dots:")), line
 
 
 def test_codes_are_words_on_screen(bench: Workbench, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -115,9 +115,7 @@ def test_a_port_that_is_taken_is_said(stored: tuple[Store, list[Run]], capsys: p
     assert outcome.code == 2 and f"port {port}" in outcome.err and "--port" in outcome.err
 
 
-def test_score_and_compare_open_what_they_computed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit
-) -> None:
+def test_score_opens_what_it_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit) -> None:
     monkeypatch.chdir(tmp_path)
     for name, seed in (("one", 1), ("two", 2)):
         write(tracked(10, seed), tmp_path / f"{name}.jsonl", format="native")
@@ -126,18 +124,8 @@ def test_score_and_compare_open_what_they_computed(
         text = httpx.get(address, timeout=PATIENCE).text
         assert "/runs/" in address and "JGA" in text and "one" in text
 
-    def look_at_both(address: str) -> None:
-        assert "/compare?" in address and "Where one and two part" in httpx.get(address, timeout=PATIENCE).text
-
-    def look_for_stored(address: str) -> None:
-        assert all(name in address for name in ids[1:])
-
     visit(look_at_the_run, "score", "self", "one.jsonl", "--view")
-    visit(look_at_both, "compare", "self", "one.jsonl", "two.jsonl", "--view")
-    ids = [run.id for run in Store(tmp_path / "runs").survey().runs]
-    assert len(ids) == 3
-    visit(look_for_stored, "compare", *ids[1:], "--view")
-    assert len(Store(tmp_path / "runs").survey().runs) == 3
+    assert len(Store(tmp_path / "runs").survey().runs) == 1
 
 
 def test_a_report_is_written_as_html_and_markdown(

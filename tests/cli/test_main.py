@@ -215,12 +215,6 @@ def test_scores_load_only_what_they_need(pair: list[Path], more: list[str], tmp_
     assert modules_of(["score", *pair, *more], heavy=heavy, folder=tmp_path) == "0"
 
 
-def test_a_comparison_is_stored_without_polars(pair: list[Path], tmp_path: Path) -> None:
-    other = pair[1].with_name("other.jsonl")
-    other.write_bytes(pair[1].read_bytes())
-    assert modules_of(["compare", *pair, other, "--run"], heavy=("polars", "duckdb", "scipy"), folder=tmp_path) == "0"
-
-
 def test_a_terminal_shows_the_same_table_with_styles(pair: list[Path], tmp_path: Path) -> None:
     command = [*PROGRAM, "score", *map(str, pair), "-m", "JGA,SA"]
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}

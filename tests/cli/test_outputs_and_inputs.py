@@ -75,8 +75,6 @@ def test_an_input_is_never_written_over(
     [
         ["score", "self", "mine.json", "mine.json"],
         ["score", "self", "mine.json", "./mine.json", "--engine", "local"],
-        ["compare", "self", "mine.json", "mine.json"],
-        ["compare", "tau.json", "./tau.json"],
         ["tasks", "score", "mine.json", "mine.json", "mine.json"],
         ["tasks", "score", "tau.json", "./tau.json"],
         ["users", "score", "tau.json", "tau.json"],

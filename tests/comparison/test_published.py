@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison import read_system_table, spread_figure, system_table_json, system_tables
+from dialgauge.comparison import printed_page, read_system_table
 from dialgauge.errors import DialgaugeError
 
 
@@ -18,29 +18,29 @@ def write(folder: Path, text: str) -> Path:
 def test_rsa_table_1_as_a_file(expected: Path, tmp_path: Path) -> None:
     paper = json.loads((expected / "dst_paper_tables.json").read_text())["rsa_paper"]
     lines = [f"{row['model']},{row['jga']},{row['sa']},{row['f1']},{row['rsa']}" for row in paper["table1"]]
-    content = system_table_json(read_system_table(write(tmp_path, "\n".join(["model,jga,sa,f1,rsa", *lines]))))
-    for row in content["spread"]:
+    source = write(tmp_path, "\n".join(["model,jga,sa,f1,rsa", *lines]))
+    tables = {name: table.records() for name, table in printed_page(read_system_table(source)).tables.items()}
+    for row in tables["spread"]:
         assert row["mean"] == pytest.approx(paper["figure4_mean_std"]["mean"][row["measure"]])
-        assert row["population_std"] == pytest.approx(paper["figure4_mean_std"]["std_population"][row["measure"]])
-        assert row["sample_std"] == pytest.approx(paper["figure4_mean_std"]["std_sample"][row["measure"]])
+        assert row["std (population)"] == pytest.approx(paper["figure4_mean_std"]["std_population"][row["measure"]])
+        assert row["std (sample)"] == pytest.approx(paper["figure4_mean_std"]["std_sample"][row["measure"]])
         assert row["range"] == pytest.approx(paper["table1_ranges"]["expected"][row["measure"]])
     for kind in ("pearson", "spearman"):
-        flat = [value for row in content["correlations"][kind] for value in row]
+        flat = [value for row in tables[kind] for value in list(row.values())[1:]]
         theirs = [value for row in paper["table1_model_level_correlation"][kind] for value in row]
         assert flat == pytest.approx(theirs)
 
 
 def test_percent_empty_cells_and_constants(tmp_path: Path) -> None:
     table = read_system_table(write(tmp_path, "system,JGA,SA,AGA\na,48.86%,0.9,\nb, 50% ,0.9,0.5\n"))
-    spread, pearson, *_ = system_tables(table)
+    spread, pearson, *_ = printed_page(table).tables.values()
     assert spread.records()[0]["mean"] == pytest.approx(0.4943)
     assert spread.records()[2] == {
         "measure": "AGA", "systems": 1, "mean": 0.5, "std (population)": 0.0, "std (sample)": None,
         "lowest": 0.5, "highest": 0.5, "range": 0.0,
     }  # fmt: skip
     assert pearson.records()[1]["JGA"] is None
-    assert "nan" not in pearson.render("markdown")
-    assert spread_figure(table).to_dict()
+    assert "nan" not in str(pearson)
 
 
 @pytest.mark.parametrize(

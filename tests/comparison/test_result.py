@@ -1,24 +1,14 @@
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 import pytest
 
-from dialgauge.comparison import (
-    Comparison,
-    PairedScores,
-    compare_scores,
-    floor_table,
-    pair_table,
-    rank_table,
-    score_table,
-    standing_tables,
-    verdict_words,
-)
+from dialgauge.comparison import Comparison, PairedScores, compare_scores
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
+from dialgauge.report import Table, csv_page, json_page, latex_page, markdown_page
 from dialgauge.stats import paired_randomisation, ratio_intervals
 
 
@@ -29,6 +19,10 @@ def make(shares: tuple[float, ...] = (0.5, 0.52, 0.8), dialogues: int = 80) -> C
     names = tuple("abc"[: len(shares)])
     scores = PairedScores(names, ("JGA", "SA"), tuple(f"D{place}" for place in range(dialogues)), num, den)
     return compare_scores(scores, resamples=500, seed=7)
+
+
+def table(comparison: Comparison, name: str) -> Table:
+    return comparison.page([name]).tables[name]
 
 
 def test_it_puts_the_statistics_together() -> None:
@@ -67,17 +61,15 @@ def test_so_few_dialogues_that_no_difference_could_be_found_resolve_nothing(dial
     comparison = make((0.2, 0.9), dialogues)
     for numbers in (comparison.floor, comparison.resolved, comparison.detectable):
         assert (not np.isnan(numbers).any()) == known
-    told = floor_table(comparison).render("markdown")
-    assert ("| JGA | – | – | – |" in told) == ("or there are too few dialogues" in told) == (not known)
+    assert (table(comparison, "resolution").records()[0]["noise floor"] is None) == (not known)
 
 
 def test_equal_systems_say_nothing_about_noise() -> None:
     num = np.array([[[1.0, 0.0, 1.0]], [[1.0, 0.0, 1.0]]])
     same = compare_scores(PairedScores(("a", "b"), ("JGA",), tuple("123"), num, np.ones_like(num)), resamples=50)
     assert math.isnan(same.floor[0])
-    told = floor_table(same).render("markdown")
-    assert "| JGA | – | – | – | 0.0 |" in told
-    assert "–: unknown: the systems differ by the same amount on every dialogue" in told
+    row = table(same, "resolution").records()[0]
+    assert (row["resolved"], row["detectable"], row["pairs separated"]) == (None, None, 0.0)
 
 
 def test_one_dialogue_is_compared_without_promises() -> None:
@@ -86,10 +78,10 @@ def test_one_dialogue_is_compared_without_promises() -> None:
         PairedScores(("a", "b"), ("JGA",), ("1",), num, np.ones_like(num)), resamples=50, level=0.995
     )
     assert alone.basis == "99.5% intervals over 1 dialogue"
-    (row,) = json.loads(pair_table(alone).render("json"))["rows"]
+    (row,) = table(alone, "differences").records()
     assert (row["difference"], row["p"], row["verdict"]) == (1.0, 1.0, "could be noise")
     assert "difference low" not in row
-    assert "[" not in score_table(alone).render("markdown").split("Signature")[0]
+    assert "[" not in str(table(alone, "scores"))
 
 
 def test_floor_verdicts_and_intervals_tell_one_story() -> None:
@@ -105,7 +97,6 @@ def test_floor_verdicts_and_intervals_tell_one_story() -> None:
         column = comparison.measures.index(difference.measure)
         found += difference.significant
         assert difference.significant == (difference.low > 0 or difference.high < 0)
-        assert (verdict_words(difference) == "could be noise") == (not difference.significant)
         assert not (difference.significant and abs(difference.difference) < comparison.floor[column])
         assert not (not difference.significant and abs(difference.difference) > comparison.resolved[column])
     assert 0 < found < 135
@@ -118,7 +109,7 @@ def test_the_level_is_that_of_verdicts_and_intervals() -> None:
     strict = compare_scores(scores, resamples=500, level=0.999)
     assert strict.alpha == 0.001
     assert not any(difference.significant for difference in strict.differences())  # 1/501 is more
-    assert "use 1,000 or more (--resamples)" in floor_table(strict).notes[-1]
+    assert "use 1,000 or more (--resamples)" in table(strict, "resolution").notes[-1]
 
 
 def test_the_signature_names_what_the_numbers_depend_on() -> None:
@@ -129,22 +120,20 @@ def test_the_signature_names_what_the_numbers_depend_on() -> None:
 
 
 def test_systems_stand_best_first_with_letters() -> None:
-    rows = json.loads(score_table(make()).render("json"))["rows"]
+    scores = make().table()
+    rows = scores.records()
     assert [row["system"] for row in rows] == ["c", "a", "b"]
-    assert [row["JGA mark"].strip() for row in rows] == ["a", "b", "b"]
-    text = score_table(make()).render("latex")
-    assert r"\textbf{0.8" in text
-    assert "Signature: dialogues:80" in text
+    assert [row["JGA mark"] for row in rows] == ["a", "b", "b"]
+    text = make().to_latex()
+    assert r"\textbf{0.8" in text and "Signature: dialogues:80" in text
     assert "step-down max-T over the 3 pairs" in text
 
 
-def test_pair_table_answers_the_plain_question() -> None:
-    rows = json.loads(pair_table(make()).render("json"))["rows"]
+def test_the_table_of_differences_answers_the_plain_question() -> None:
+    rows = table(make(), "differences").records()
     answers = {(row["first"], row["second"], row["measure"]): row["verdict"] for row in rows}
     assert answers["a", "b", "JGA"] == "could be noise"
     assert answers["a", "c", "JGA"] == "c is better"
-    assert "p adjusted" in rows[0]
-    assert "p adjusted" not in json.loads(pair_table(make((0.5, 0.9))).render("json"))["rows"][0]
 
 
 def test_an_undefined_measure_is_never_a_number() -> None:
@@ -153,20 +142,19 @@ def test_an_undefined_measure_is_never_a_number() -> None:
     num, den = scores.num.copy(), scores.den.copy()
     num[:, 1], den[:, 1] = 0, 0
     undefined = compare_scores(PairedScores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=50)
-    assert verdict_words(list(undefined.differences())[1]) == "undefined"
-    for table in (score_table(undefined), pair_table(undefined), floor_table(undefined), rank_table(undefined)):
-        for output in ("markdown", "latex", "csv", "json"):
-            assert "nan" not in str(table.render(output)).lower()
+    assert table(undefined, "differences").records()[1]["verdict"] == "undefined"
+    for render in (markdown_page, latex_page, csv_page, json_page):
+        assert "nan" not in render(undefined.page()).lower()
     assert math.isnan(undefined.floor[1])
 
 
-def test_rank_table_names_measures_that_disagree() -> None:
+def test_measures_that_disagree_are_named() -> None:
     den = np.full((3, 2, 4), 10.0)
     num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
     comparison = compare_scores(PairedScores(("a", "b", "c"), ("JGA", "SA"), tuple("1234"), num, den), resamples=20)
-    table = rank_table(comparison)
-    assert json.loads(table.render("json"))["rows"][0]["SA"] == -1.0
-    assert table.notes == ["These measures order some of the 3 system pairs oppositely: JGA and SA (3)."]
+    agreement = table(comparison, "agreement")
+    assert agreement.records()[0]["SA"] == -1.0
+    assert agreement.notes == ["Measures that order some of the 3 pairs oppositely: JGA and SA (3)."]
 
 
 def test_measures_rank_alike_whichever_direction_is_better() -> None:
@@ -174,16 +162,16 @@ def test_measures_rank_alike_whichever_direction_is_better() -> None:
     num = np.array([[[5.0] * 4, [9.0] * 4], [[6.0] * 4, [8.0] * 4], [[7.0] * 4, [7.0] * 4]])
     falling = {"turns": Score(value=1.0, unit="turns", higher_is_better=False)}
     scores = PairedScores(("a", "b", "c"), ("JGA", "turns"), tuple("1234"), num, den, run_scores=(falling,) * 3)
-    table = rank_table(compare_scores(scores, resamples=20))
-    assert json.loads(table.render("json"))["rows"][0]["turns"] == 1.0
-    assert table.notes == []
+    agreement = table(compare_scores(scores, resamples=20), "agreement")
+    assert agreement.records()[0]["turns"] == 1.0
+    assert agreement.notes == []
 
 
 def test_too_few_resamples_to_find_anything_are_said() -> None:
     """Whatever the number of pairs: the smallest adjusted p-value is one over the number of resamples plus 1."""
     scores = make().scores
-    few, enough = (floor_table(compare_scores(scores, resamples=count)) for count in (19, 20))
-    assert "nothing can be significant: use 20 or more (--resamples)" in few.notes[-1]
+    few, enough = (table(compare_scores(scores, resamples=count), "resolution") for count in (19, 20))
+    assert "use 20 or more (--resamples)" in few.notes[-1]
     assert not any("--resamples" in note for note in enough.notes)
     assert any(difference.significant for difference in compare_scores(scores, resamples=20).differences())
 
@@ -206,8 +194,8 @@ def test_where_the_randomisation_alone_would_have_told_costs_apart_is_said(size:
             break
     assert cost.p_randomisation < 0.05 <= cost.p == cost.adjusted and not cost.significant
     assert cost.low <= 0 <= cost.high
-    notes = " ".join(score_table(comparison).notes)
-    assert "The randomisation alone would have told apart: Cost of a and b (p = 0.0" in notes
+    notes = " ".join(comparison.table().notes)
+    assert "Randomisation alone would have told apart: Cost of a and b (p = 0.0" in notes
     assert "one_more_unit:Cost" in comparison.signature
     method = "one-more-amount" if size <= 500 else "studentised"
     assert f"interval:0.95-{method}" in comparison.score_signature("a", "Cost")
@@ -238,7 +226,6 @@ def test_an_end_that_the_randomisation_sets_is_told() -> None:
     assert comparison.tested.low[0, 0] == comparison.randomisation.low[0, 0] > 0
     (note,) = comparison.notes
     assert note.startswith("with one more") and note.endswith("randomisation test, which found it: pass^1 of a and b")
-    assert f"W{note[1:]}." in score_table(comparison).notes
     assert compared(passed[::-1]).end_notes and not compared(passed[[0, 0]]).end_notes
 
 
@@ -271,16 +258,14 @@ def undirected(systems: int = 2) -> Comparison:
 
 def test_where_nothing_says_whether_more_is_better_nobody_is_best() -> None:
     comparison = undirected()
-    assert verdict_words(comparison.difference("b", "a", "q")) == "a is higher"
+    assert table(comparison, "differences").records()[0]["verdict"] == "a is higher"
     assert comparison.difference("a", "b", "q").better is None
-    assert comparison.document()["measures"][0]["higher_is_better"] is None
-    words = " ".join(table.render("markdown") for table in (*standing_tables(comparison), *comparison.tables()))
-    assert "Systems by measures, highest q first" in words and "**5" not in words
-    assert "is better" not in words.replace("whether more is better", "")
-    ranks = standing_tables(undirected(3))[-1]
-    assert ranks.notes == ["Rank 1 is the highest value of q."]
+    scores = comparison.table()
+    assert scores.title == "Scores, highest q first" and not any(cell.strong for row in scores.rows for cell in row)
+    assert "Nothing says whether more is better: q." in scores.notes
 
 
-def test_a_difference_that_never_varies_is_told_to_have_no_interval() -> None:
-    told = pair_table(undirected()).render("markdown")
-    assert "+2.0000 |" in told and "No interval where systems differ by the same amount on every dialogue (q)" in told
+def test_a_difference_that_never_varies_has_no_interval() -> None:
+    differences = table(undirected(), "differences")
+    assert differences.records()[0]["difference"] == 2.0
+    assert "No interval where systems differ by the same amount on every dialogue (q)." in differences.notes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,18 +11,8 @@ import pytest
 
 from dialgauge import kinds
 from dialgauge.comparison import (
-    MISSING_OPTIONS,
-    ComparisonOptions,
-    ComparisonView,
-    ItemDifference,
-    TurnDivergence,
+    Pairing,
     compare_runs,
-    comparison_figures,
-    comparison_json,
-    comparison_tables,
-    pair_table,
-    score_table,
-    view_of,
 )
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
@@ -80,10 +69,8 @@ def test_any_kind_of_run_compares_in_memory_and_stored_alike(kind: str, tmp_path
     assert direct.dialogues == tuple(f"D{place}" for place in range(9))
     assert list(direct.differences()) == list(stored.differences())
     assert direct.corpus_values.tolist() == [[pytest.approx(1 / 3)], [pytest.approx(4 / 27)]]
-    options = ComparisonOptions(("pearson",), show=2)
-    tables = [[table.render("csv") for table in comparison_tables(one, options)] for one in (direct, stored)]
-    assert tables[0] == tables[1]
-    assert set(comparison_figures(direct)) >= {"intervals", "mean_spread"}
+    pages = [{name: table.records() for name, table in one.page().tables.items()} for one in (direct, stored)]
+    assert pages[0] == pages[1]
 
 
 def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> None:
@@ -95,11 +82,7 @@ def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> No
     assert compared.corpus_values.tolist() == [[0.75], [0.25]]
     assert compared.turn_scores == {}
     assert compared.notes[0] == f"{first} lacks 1 of 3 dialogues"
-    assert [note_kind(note) for note in compared.notes] == ["lacking", "shared_only", MISSING_OPTIONS]
-    document = comparison_json(compared)
-    assert [*zip(document["note_kinds"], document["notes"], strict=True)] == [
-        (note_kind(note), note) for note in compared.notes
-    ]
+    assert [note_kind(note) for note in compared.notes] == ["lacking", "shared_only"]
 
 
 def test_runs_of_different_kinds_are_not_compared() -> None:
@@ -113,8 +96,8 @@ def test_other_settings_are_a_warning() -> None:
     assert compare_runs(runs, resamples=20).notes == (
         "the runs were scored with different settings (profile), so differences may come from that: a aa; b bb",
     )
-    text = score_table(compare_runs(runs, resamples=20)).render("markdown")
-    assert "The runs were scored with different settings (profile)" in text
+    (warning,) = compare_runs(runs, resamples=20).page().warnings
+    assert warning.startswith("The runs were scored with different settings (profile)")
 
 
 def test_another_gold_counts_where_the_sizes_agree() -> None:
@@ -161,18 +144,16 @@ def test_direction_and_unit_are_honoured() -> None:
     difference = compared.difference("a", "b", "accuracy")
     assert (difference.difference, difference.better, difference.wins, difference.losses) == (-2.5, "a", 40, 0)
     assert compared.difference("b", "a", "accuracy").better == "a"
-    assert json.loads(pair_table(compared).render("json"))["rows"][0]["verdict"] == "a is better"
-    text = score_table(compared).render("markdown")
-    assert "| a | **5.0000** " in text
-    assert "Lower is better: accuracy." in text
-    assert "ercent" not in text
+    page = compared.page()
+    assert page.tables["differences"].records()[0]["verdict"] == "a is better"
+    assert "Lower is better: accuracy." in page.tables["scores"].notes
+    assert [row[0].value for row in page.tables["scores"].rows if row[1].strong] == ["a"]
 
 
 def test_shares_are_percent_on_the_screen_and_fractions_in_files() -> None:
     runs = [run_of(name, "chess", {"d1": (right, 4), "d2": (right, 4)}) for name, right in (("a", 3), ("b", 2))]
-    table = score_table(compare_runs(runs, resamples=20))
-    assert "75.00" in table.render("markdown") and "**75.00**" not in table.render("markdown")  # two are too few
-    assert "In percent; CSV and JSON have fractions." in table.notes
+    table = compare_runs(runs, resamples=20).table()
+    assert "75.00" in str(table) and "**75.00**" not in str(table)  # two are too few
     assert table.records()[0]["accuracy"] == 0.75
 
 
@@ -183,46 +164,12 @@ def test_contrary_directions_are_refused() -> None:
         compare_runs([first, second])
 
 
-def test_what_was_said_is_compared_where_no_family_knows_better() -> None:
+def test_the_dialogues_that_make_the_difference_are_listed_with_the_first_turn_that_differs() -> None:
     sums = {f"D{place}": (1.0, 1.0) for place in range(3)}
-    first, second = run_of("a", "chess", sums, "yes"), run_of("b", "chess", {**sums, "D1": (0.0, 1.0)}, "no")
-    compared = compare_runs([first, second], resamples=20)
-    assert compared.divergence("a", "b", "d1.json") == TurnDivergence(
-        1, 1, (ItemDifference("system", None, "yes", "no"),)
-    )
-    *_, dialogues, items = comparison_tables(compared, ComparisonOptions(show=3))
-    assert dialogues.records()[0] | {"turns that differ": 1, "first such turn": 1} == dialogues.records()[0]
-    assert items.records() == [{"dialogue": "D1", "turn": 1, "item": "system", "a": "yes", "b": "no"}]
-    same = compare_runs([first, run_of("c", "chess", sums, "yes")], resamples=20)
-    assert same.divergence("a", "c", "D1") is None
-
-
-def test_a_longer_dialogue_diverges_where_the_other_ends() -> None:
-    sums = {"D": (1.0, 1.0)}
-    turns = (Turn(speaker="user", text="hello"), Turn(speaker="system", text="yes"), Turn(speaker="user", text="bye"))
-    runs = [
-        new_run(kind="chess", name=name, scores=scored(sums), corpus=[Dialogue(id="D", turns=turns[:size])])
-        for name, size in (("a", 3), ("b", 1))
-    ]
-    compared = compare_runs(runs, resamples=20)
-    assert compared.divergence("a", "b", "D") == TurnDivergence(1, 2, (ItemDifference("system", None, "yes", "-"),))
-
-
-def test_json_has_the_layout_of_scores() -> None:
-    runs = [run_of(name, "chess", {"d1": (right, 4), "d2": (1, 4)}, name) for name, right in (("a", 3), ("b", 2))]
-    content = comparison_json(compare_runs(runs, resamples=20), ComparisonOptions(show=1))
-    content = json.loads(json.dumps(content, allow_nan=False))
-    assert [system["name"] for system in content["systems"]] == ["a", "b"]
-    score = content["systems"][0]["scores"]["accuracy"]
-    assert set(score) == {"value", "low", "high", "signature"}
-    assert score["value"] == 0.5
-    assert Signature.parse(score["signature"])["dialogues"] == "2"
-    assert Signature.parse(score["signature"])["interval"] == "0.95-studentised-1000-0"
-    assert content["divergences"]["b"][0] == {
-        "dialogue": "d1", "first": 0.75, "second": 0.5, "size": 0.125, "turn": 1, "turns": 1,
-        "items": [{"item": "system", "gold": None, "first": "a", "second": "b"}],
-    }  # fmt: skip
-    assert content["differences"][0]["better"] == "a"
+    runs = [run_of("a", "chess", sums, "yes"), run_of("b", "chess", {**sums, "D1": (0.0, 1.0)}, "no")]
+    (row,) = compare_runs(runs, resamples=20).page(["divergences"]).tables["divergences"].records()
+    assert (row["dialogue"], row["a"], row["b"]) == ("D1", 1.0, 0.0)
+    assert row["part"] == pytest.approx(1 / 3)
 
 
 def test_measures_can_be_chosen() -> None:
@@ -232,7 +179,7 @@ def test_measures_can_be_chosen() -> None:
         compare_runs(runs, measures=["acuracy"])
 
 
-class JugglingView(ComparisonView):
+class JugglingPairing(Pairing):
     """A family that scores turns and has a table of its own."""
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
@@ -240,23 +187,18 @@ class JugglingView(ComparisonView):
         return polars.DataFrame({"dialogue": ["d1", "d1", "d2"][: size + 1], "turn": [0, 1, 0][: size + 1]})
 
 
-def test_a_view_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pairing_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds.BUILT_IN, "juggling", f"{__name__}:KIND")
     runs = [run_of(name, "juggling", {"d1": (1, 2), "d2": (1, 2)}) for name in ("a", "b")]
     compared = compare_runs(runs, resamples=20)
     assert compared.dialogues == ("d1",)
     assert compared.turn_scores["a"]["turn"].to_list() == [0, 1]
-    with pytest.raises(DialgaugeError, match="juggling runs like these have no data for a sweep"):
-        comparison_tables(compared, ComparisonOptions(extras=("sweep",)))
+    with pytest.raises(DialgaugeError, match="there is no table 'sweep'"):
+        compared.page(["sweep"])
 
 
-VIEW = JugglingView()
-KIND = kinds.Kind("juggling", comparison=f"{__name__}:VIEW")
-
-
-@pytest.mark.parametrize("kind", sorted(kinds.BUILT_IN))
-def test_every_family_of_ours_hands_over_a_view(kind: str) -> None:
-    assert isinstance(view_of(kind), ComparisonView)
+PAIRING = JugglingPairing()
+KIND = kinds.Kind("juggling", pairing=f"{__name__}:PAIRING")
 
 
 def test_measures_that_are_no_sums_are_named() -> None:
@@ -278,8 +220,7 @@ def test_short_forms() -> None:
     runs: Sequence[Run] = [run_of(name, "chess", {"d1": (1, 2)}) for name in ("a", "b")]
     compared = compare_runs(runs, resamples=20)
     assert repr(compared) == "<Comparison of a, b: 1 measure, 1 dialogue>"
-    assert compared._repr_html_().count("<table>") == 4
-    assert "<caption>chess a</caption>" in runs[0]._repr_html_()
+    assert compared._repr_html_().count("<table") == 2
 
 
 def test_mistakes(tmp_path: Path) -> None:

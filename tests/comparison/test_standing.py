@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, strategies as st
 
-from dialgauge.comparison import Comparison, PairedScores, compare_scores, letters, order, standing_tables, standings
+from dialgauge.comparison import Comparison, PairedScores, compare_scores, letters, order, standings
 from dialgauge.measures import Score
 
 
@@ -69,6 +69,6 @@ def test_an_undefined_system_stands_last_and_is_told_apart_from_nobody() -> None
     (standing,) = standings(comparison)
     assert order(comparison) == [1, 2, 0]
     assert standing.ranks(0) == "1-3"
-    first, ranks = standing_tables(comparison)
-    assert [record["system"] for record in first.records()] == ["s1", "s2", "s0"]
-    assert ranks.records()[2] == {"system": "s0", "JGA": "1-3"}
+    page = comparison.page(["scores", "ranks"])
+    assert [record["system"] for record in page.tables["scores"].records()] == ["s1", "s2", "s0"]
+    assert page.tables["ranks"].records()[2] == {"system": "s0", "JGA": "1-3"}

@@ -103,7 +103,7 @@ def words_of(bench: Workbench, command: str, call: str, folder: Path) -> list[st
     """The words of a call that makes and stores what it makes in a folder."""
     folder.mkdir()
     words = bench.words(command, call, folder)
-    reads = "--systems" in call or any(word in bench.runs for word in shlex.split(call))
+    reads = "--printed" in call or any(word in bench.runs for word in shlex.split(call))
     return (
         words
         if reads or not {"--run", "--no-store"} & options(command).keys()
@@ -354,13 +354,6 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(
         if name == "--table":
             ending = dialgauge(capsys, *needed(command), name, tmp_path / "x.doc")
             assert (ending.code, "use one of these endings" in ending.err) == (2, True), ending.err
-        if name == "--figures" and "--run" in options(command):
-            with pytest.MonkeyPatch.context() as patched:
-                patched.setattr("dialgauge.rendering.figures.find_spec", lambda name: None)
-                lacking = dialgauge(capsys, *needed(command), name, tmp_path / "new")
-            assert (lacking.code, lacking.out) == (2, "")
-            assert "pip install 'dialgauge[figures]'" in lacking.err
-            assert not (tmp_path / "new").exists()
 
 
 def test_two_outputs_are_two_files(capsys: Capture, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from support.examples import EXAMPLES
 #: heavy (training) is left to its own tests.
 CALLS: dict[str, tuple[str, ...]] = {
     "score": ("gold.jsonl", "pred.json", "--resamples", "9"),
-    "compare": ("gold.jsonl", "pred.json", "other.json", "--resamples", "9"),
+    "compare": ("--printed", "systems.csv"),
     "users score": ("talks.json", "--resamples", "9"),
     "users explain": ("talks.json", "d1", "--talk"),
     "users find": ("talks.json", "--domain", "hotel"),
@@ -86,7 +86,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--set": ("max_turns=3", "igcd_f1.repetitions.count_fp=no", "x", "a.b=c", "mode=[", "max_turns=9999999999999999"),
     "--store": ("store", "gold.jsonl", "new", "/dev/null/x"),
     "--ratings": ("ratings.csv", "gold.jsonl"),
-    "--systems": ("systems.csv", "gold.jsonl"),
+    "--printed": ("systems.csv", "gold.jsonl"),
     "--goals": ("town", "dialogues.json", "gold.jsonl", "town.json"),
     "--level": ("act", "text", "txt"),
     "--channel": ("clean", "mild", "paper2021", "drop=0.5", "drop=9", "=", "config.yaml", "channel.yaml"),

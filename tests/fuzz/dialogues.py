@@ -192,7 +192,7 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 
 def trials_scored(content: bytes, folder: Path) -> None:
     """``dialgauge tasks score`` of results of agents: scores, tables, coverage, and a comparison."""
-    from dialgauge.comparison import compare_runs, comparison_json, screen_tables
+    from dialgauge.comparison import compare_runs
     from dialgauge.trials import score_results
 
     results = score_results([in_file(folder, content)], resamples=5)
@@ -202,9 +202,7 @@ def trials_scored(content: bytes, folder: Path) -> None:
         table.render("markdown")
     again = score_results([in_file(folder, content, "again.json")], resamples=0).runs
     comparison = compare_runs([*results.runs, *again], resamples=20)
-    comparison_json(comparison)
-    for table in screen_tables(comparison):
-        table.render("csv")
+    str(comparison.page())
 
 
 def users_judged(content: bytes, folder: Path) -> None:

@@ -114,12 +114,9 @@ def _ratings(content: bytes, folder: Path) -> None:
 
 
 def _systems(content: bytes, folder: Path) -> None:
-    from dialgauge.comparison import read_system_table, system_table_json, system_tables
+    from dialgauge.comparison import printed_page, read_system_table
 
-    read_table = read_system_table(in_file(folder, content, "systems.csv"))
-    system_table_json(read_table)
-    for table in system_tables(read_table):
-        table.render("markdown")
+    str(printed_page(read_system_table(in_file(folder, content, "systems.csv"))))
 
 
 def _receipt(content: bytes, folder: Path) -> None:

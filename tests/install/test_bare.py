@@ -58,7 +58,6 @@ OWN_CALLS = (
     BareCall("tasks score", _TASKS, extra="tasks"),
     BareCall("tasks score", (*_TASKS, "--measures", "BLEU"), 2, "tasks"),
     BareCall("compare", CALLS["compare"]),
-    BareCall("compare", (*CALLS["compare"], "--figures", "drawn"), 2, "figures"),
     BareCall("lab run", CALLS["lab run"]),
     BareCall(
         "lab run", ("-n", "1", "--system", "llm-system", "--endpoint", "local", "--store", "new"), 2, "local-model"

@@ -8,7 +8,6 @@ import polars
 import pytest
 
 from dialgauge.agents import Agent, CallableBot, Reply, RuleAgent, Rules, SystemContext
-from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import failures, interact, interaction_table, move_to
@@ -134,17 +133,6 @@ def test_a_function_is_a_system_too() -> None:
     assert values(run, "completed", "per-dialog") == [0.0, 0.0]
     accuracy = run.scores["per-response"].value
     assert accuracy is not None and accuracy > 0
-
-
-def test_two_systems_diverge_at_the_first_turn_that_differs() -> None:
-    runs = [interact(RuleAgent(), TINY, 1, "A", 20, Parameters(seed=3)), nearest()]
-    comparison = compare_runs(runs, measures=["completed"], resamples=200)
-    (first,) = (one for one in runs[0].dialogues() if one.id == "task1-tst-0001")
-    (second,) = (one for one in runs[1].dialogues() if one.id == "task1-tst-0001")
-    divergence = comparison.view.divergence(runs[0], runs[1], "task1-tst-0001")
-    assert divergence is not None
-    assert first.turns[: divergence.turn] == second.turns[: divergence.turn]
-    assert first.turns[divergence.turn].text == divergence.items[0].first != divergence.items[0].second
 
 
 FACTS = [

@@ -751,7 +751,8 @@ def trial_counts(run: dialgauge.Run) -> dict[str, Any]:
 
 def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, Interval]:
     """By how much the second log is better, with its interval."""
-    comparison = dialgauge.compare([str(first), str(second)], measures=[measure], resamples=200)
+    results = dialgauge.score_results([first, second], resamples=0)
+    comparison = dialgauge.compare(results, measures=[measure], resamples=200)
     found = comparison.difference(second.stem, first.stem, measure)
     return found.difference, (found.low, found.high)
 
@@ -893,8 +894,7 @@ def compared_score(comparison: dialgauge.Comparison, system: str, measure: str) 
 
 def verdicts(comparison: dialgauge.Comparison) -> list[dict[str, Any]]:
     """What the sentence of a comparison says by each measure, the headline first: leader, lead, p, clear or not."""
-    measures: list[dict[str, Any]] = comparison.document()["verdict"]["measures"]
-    return measures
+    return [{name: getattr(each, name) for name in each.__struct_fields__} for each in comparison.verdict.measures]
 
 
 def difference(comparison: dialgauge.Comparison, first: str, second: str, measure: str) -> dict[str, Any]:
@@ -906,24 +906,24 @@ def difference(comparison: dialgauge.Comparison, first: str, second: str, measur
 
 def told_apart(comparison: dialgauge.Comparison) -> list[dict[str, Any]]:
     """For each measure what the dialogues tell apart: noise_floor, resolved, detectable, discriminative_power."""
-    names = "noise_floor", "resolved", "detectable", "discriminative_power"
-    return [{name: measure[name] for name in names} for measure in comparison.document()["measures"]]
+    heads = {
+        "noise_floor": "noise floor",
+        "resolved": "resolved",
+        "detectable": "detectable",
+        "discriminative_power": "pairs separated",
+    }
+    rows = comparison.page(["resolution"]).tables["resolution"].records()
+    return [{name: row[head] for name, head in heads.items()} for row in rows]
 
 
 def in_bold(result: dialgauge.Comparison | Mapping[str, dialgauge.Run]) -> set[tuple[str, str]]:
     """The systems and measures whose scores are printed in bold."""
-    if not isinstance(result, dialgauge.Comparison):
-        scores = dialgauge.RunSet(result.values()).table()
-        heads = [column.name for column in scores.columns]
-        cells = [
-            (str(row[0].value), head, cell.strong) for row in scores.rows for head, cell in zip(heads, row, strict=True)
-        ]
-        return {(name, measure) if heads[0] == "system" else (measure, name) for name, measure, bold in cells if bold}
-    table = result.tables()[0]
-    titles = [column.title for column in table.columns]
-    return {
-        (str(row[0].value), title) for row in table.cells for title, cell in zip(titles, row, strict=True) if cell.bold
-    }
+    scores = result.table() if isinstance(result, dialgauge.Comparison) else dialgauge.RunSet(result.values()).table()
+    heads = [column.name for column in scores.columns]
+    cells = [
+        (str(row[0].value), head, cell.strong) for row in scores.rows for head, cell in zip(heads, row, strict=True)
+    ]
+    return {(name, measure) if heads[0] == "system" else (measure, name) for name, measure, bold in cells if bold}
 
 
 def scored_together(gold: Any, systems: dict[str, Any], **options: Any) -> Mapping[str, dialgauge.Run]:

@@ -48,10 +48,9 @@ CALLS: dict[str, tuple[str, ...]] = {
     ),
     "show": ("GOOD", "GOOD --worst 2"),
     "compare": (
-        f"self {SYSTEMS} --pairs --sweep --show 2 --correlation pearson --resamples 20",
-        "GOOD BAD --resamples 20 --pairs",
-        "tau.json other.json --resamples 20",
-        "--systems systems.csv",
+        "GOOD BAD --resamples 20",
+        "GOOD BAD --resamples 20 --all",
+        "--printed systems.csv",
     ),
     "tasks score": (
         "town/gold.json worse.json --resamples 20",

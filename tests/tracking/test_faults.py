@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge import compare, score
-from dialgauge.comparison import comparison_figures
+from dialgauge import score
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
@@ -90,17 +89,6 @@ def test_first_errors_are_counted_by_an_integer_rule() -> None:
     assert system.faults.first_errors().histogram() == wanted
     table = slot_error_tables(system)[-1]
     assert [row[1].value for row in table.cells] == wanted
-
-
-def test_the_figure_of_first_errors_has_the_numbers_of_the_table() -> None:
-    pytest.importorskip("altair")
-    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
-    systems = {name: [theirs for _, theirs in pairs] for name in ("a", "b")}
-    compared = compare([gold for gold, _ in pairs], systems, measures="JGA", resamples=10)
-    chart = comparison_figures(compared)["error_onset_1_a"]().to_dict()
-    drawn = chart["layer"][0]["data"]["values"]
-    table = slot_error_tables(TrackedSystem(compared.runs["a"]))[-1]
-    assert [row["n"] for row in drawn] == [row[1].value for row in table.cells]
 
 
 def test_no_faults_at_all() -> None:

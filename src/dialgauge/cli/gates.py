@@ -286,14 +286,14 @@ def _same_split(runs: Sequence[Run], baseline: Run) -> list[Run]:
 
 def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterator[Check]:
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
-    from dialgauge.comparison import MISSING_OPTIONS, UNLIKE_TURNS, compare_runs
+    from dialgauge.comparison import compare_runs
 
     if run.id == baseline.id:  # scored again as it was, and found in the store
         err.print(f"no significant drop compared with {against}: it is the same run")
         return
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
-        if note_kind(note) not in (MISSING_OPTIONS, UNLIKE_TURNS):  # which compare has, and this check not
+        if note_kind(note) != "unlike_turns":  # which the check says itself
             err.print(f"--fail-on-drop: {note}")
     yield from _missing_check(comparison, against, run)
     old, new = comparison.systems
@@ -326,7 +326,7 @@ def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[C
     """A failed check where the run lacks what the baseline has: what is missing may be what got worse."""
     of_baseline, missing = comparison.scores.lacking or (0, 0)
     if missing:
-        unit, every = comparison.view.unit, comparison.scores.all_dialogues - of_baseline
+        unit, every = comparison.pairing.unit, comparison.scores.all_dialogues - of_baseline
         unlike = comparison.scores.unlike_turns
         others = f", and {counted(unlike, 'more was', 'more were')} scored on different turns" if unlike else ""
         sentence = (
@@ -347,7 +347,7 @@ def _drop_sentence(comparison: Comparison, difference: Difference, p: float, aga
     verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"
     return (
         f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
-        f"({ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.view.unit)})"
+        f"({ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.pairing.unit)})"
     )
 
 

@@ -47,6 +47,14 @@ class OnScreen(Progress):
             yield advance
 
 
+def open_run(store: runs.Store, name: str) -> Run:
+    """A stored run by id or its beginning, system, tag or ``latest``; which one it is, is said."""
+    run = store.open(name)
+    if name != run.id:
+        err.print(f"{name}: run {run.id}", style="dim")
+    return run
+
+
 @options
 class PageOutput:
     """Where a page goes: to the screen, into files, and as JSON. What cannot be written is refused before the work."""

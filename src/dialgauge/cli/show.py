@@ -10,8 +10,7 @@ import click
 from dialgauge import report
 from dialgauge.cli.app import command
 from dialgauge.cli.options import PATH, RUN, Whole, bundle
-from dialgauge.cli.output import PageOutput
-from dialgauge.cli.screen import err
+from dialgauge.cli.output import PageOutput, open_run
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run, Store
 
@@ -39,10 +38,8 @@ def app(
 
     Without options: its scores, the tables that matter most, and a sentence.
     """
-    opened = Store(store).open(run)
+    opened = open_run(Store(store), run)
     page = _page(opened, [*(f"by-{name}" for name in by), *only], worst, dialogue, everything=all)
-    if run != opened.id:
-        err.print(f"{run}: run {opened.id}", style="dim")
     output.present(page, runs=[opened], everything=all)
 
 

@@ -1,73 +1,101 @@
-"""Where two systems diverge: the dialogues that make the difference, the first turn that differs, and in what."""
+"""The dialogues that make the difference of two systems, and where the systems part in them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
+import polars as pl
+from msgspec import Struct
 
-from dialgauge.comparison.result import Comparison
-from dialgauge.comparison.views import TurnDivergence
-from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import UnknownNameError, nearest
-from dialgauge.rendering import SHARE, Cell, Column, Table, score_column
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import (
+    Cell,
+    Column,
+    Link,
+    Number,
+    Table,
+    Turn,
+    first_difference,
+    number_of,
+    side_by_side,
+    transcript_of,
+    view_of,
+)
+from dialgauge.text import counted
 
-#: Values that differ by no more count as equal, as in the counts of wins and losses.
+if TYPE_CHECKING:
+    from dialgauge.comparison.result import Comparison
+    from dialgauge.runs import Run
+
+#: Dialogues in which systems part that are listed, and letters of what each has there.
+_LISTED, _LETTERS = 20, 100
+#: Values that differ by no more are equal, as in the counts of wins and losses.
 _TIE = 1e-12
 
 
-@dataclass(frozen=True)
-class DialogueDivergence:
-    """A dialogue on which two systems score differently; ``size`` is its share of the corpus difference.
+def divergences(comparison: Comparison, measure: str = "", better: str = "") -> Table:
+    """The dialogues or tasks that make the difference of the first two systems, and what each system has there."""
+    first, second = comparison.systems[:2]
+    chosen = measure or comparison.measures[0]
+    if chosen not in comparison.measures:
+        raise DialgaugeError(f"these runs share no measure '{chosen}'.{nearest(chosen, comparison.measures)}")
+    sizes = differing_units(comparison, chosen, better)
+    number = number_of(comparison.scores.run_score(chosen))
+    unit = comparison.pairing.unit
+    table = Table(
+        f"Where {first} and {second} part by {chosen}",
+        [
+            unit,
+            Column(first, number),
+            Column(second, number),
+            Column("part", Number(number.digits, number.percent, signed=True), help="of the difference", spare=1),
+            Column("message", help="the first that differs"),
+            Column(f"{first} there", spare=2),
+            Column(f"{second} there", spare=2),
+        ],
+        answer=f"{counted(len(sizes), unit)} {f'on which {better} is better' if better else 'with different scores'}.",
+    )
+    runs = comparison.runs[first], comparison.runs[second]
+    values = comparison.scores.by_dialogue[:, comparison.scores.place_of_measure(chosen)]
+    places = {name: place for place, name in enumerate(comparison.dialogues)}
+    for name in list(sizes)[:_LISTED]:
+        parting = _parting(comparison, *runs, name)
+        link = Link(runs=(runs[0].id, runs[1].id), dialogue=parting.dialogue, turn=parting.turn)
+        scored = [float(values[system, places[name]]) for system in (0, 1)]
+        table.add(
+            Cell(name, link=link if parting.dialogue else None), *scored, sizes[name], parting.turn, *parting.contents
+        )
+    if len(sizes) > _LISTED:
+        table.notes.append(f"The {_LISTED} that make most of the difference; {len(sizes) - _LISTED:,} more differ.")
+    return table
 
-    ``turn`` says where in the dialogue they diverge, where the runs show it.
+
+def differing_units(comparison: Comparison, measure: str = "", better: str = "") -> dict[str, float]:
+    """What each dialogue or task adds to the difference of the first two systems, those that add most first.
+
+    ``better``: only those on which this system scores better. In a ratio of sums that need not be those that add to it.
     """
+    first, second = comparison.systems[:2]
+    chosen = measure or comparison.measures[0]
+    sizes = divergence_sizes(comparison, first, second, chosen)
+    if not better:
+        return sizes
+    own, other = comparison.scores.by_dialogue[:2, comparison.scores.place_of_measure(chosen)].tolist()
+    falls = comparison.scores.higher_is_better(chosen) is False
+    sign = 1 if (better == first) != falls else -1
+    ahead = [
+        unit for unit, *ends in zip(comparison.dialogues, own, other, strict=True) if sign * (ends[0] - ends[1]) > _TIE
+    ]
+    return {unit: sizes.get(unit, 0.0) for unit in sorted(ahead, key=lambda unit: -abs(sizes.get(unit, 0.0)))}
 
-    dialogue: str
-    first: float | None
-    second: float | None
-    size: float
-    turn: TurnDivergence | None = None
 
-
-def divergences(
-    comparison: Comparison, first: str, second: str, measure: str, most: int, *, better: str = ""
-) -> list[DialogueDivergence]:
-    """The dialogues that contribute most to the difference of two systems on a measure, largest first.
-
-    ``better``: only those on which this one of the two systems is better, or higher where nothing says which is better.
+def divergence_sizes(comparison: Comparison, first: str, second: str, measure: str) -> dict[str, float]:
+    """What each dialogue contributes to the difference of two systems, those that contribute most first.
 
     A dialogue contributes ``num_a / sum(den_a) - num_b / sum(den_b)``; over all of them that adds up to the difference.
     Where a value comes from several sums, such as BLEU, it contributes what the difference would lose without it.
     """
-    scores = comparison.scores
-    a, b = scores.place_of_system(first), scores.place_of_system(second)
-    values = scores.by_dialogue[:, scores.place_of_measure(measure)]
-    sizes = divergence_sizes(comparison, first, second, measure)
-    rows = {name: row for row, name in enumerate(scores.dialogues)}
-    names = list(sizes)
-    if better:
-        ahead = (
-            values[a] - values[b]
-            if (better == first) == (scores.higher_is_better(measure) is not False)
-            else values[b] - values[a]
-        )
-        names = [name for name in names if ahead[rows[name]] > _TIE]
-    return [
-        DialogueDivergence(
-            name,
-            _defined(values[a, rows[name]]),
-            _defined(values[b, rows[name]]),
-            sizes[name],
-            comparison.divergence(first, second, name),
-        )
-        for name in names[:most]
-    ]
-
-
-def divergence_sizes(comparison: Comparison, first: str, second: str, measure: str) -> dict[str, float]:
-    """What each dialogue contributes to the difference of two systems, those that contribute most first."""
     scores = comparison.scores
     a, b = scores.place_of_system(first), scores.place_of_system(second)
     added = scores.contributions(measure)
@@ -77,67 +105,54 @@ def divergence_sizes(comparison: Comparison, first: str, second: str, measure: s
     return {scores.dialogues[row]: sizes[row] for row in order}
 
 
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+class _Parting(Struct, frozen=True):
+    """Where two runs part in a dialogue, and what each has there."""
+
+    dialogue: str = ""
+    turn: int | None = None
+    contents: tuple[str, str] = ("", "")
 
 
-def divergence_tables(comparison: Comparison, first: str, second: str, measure: str, most: int) -> list[Table]:
-    """The dialogues, and where runs show it the first turn on which the systems differ."""
-    parts = divergences(comparison, first, second, measure, most)
-    located = any(part.turn for part in parts)
-    score = comparison.scores.run_score(measure)
-    shares = score is not None and score.unit == SHARE
-    columns = [
-        Column("dialogue"),
-        score_column(first, score),
-        score_column(second, score),
-        score_column("points of the difference" if shares else "part of the difference", score, signed=True),
-    ]
-    table = Table(
-        f"Where {first} and {second} diverge: {measure}",
-        [*columns, *(["turns that differ", "first such turn"] if located else [])],
-        notes=[] if parts else [f"No dialogue has a different {measure}."],
-    )
-    for part in parts:
-        turn = part.turn
-        extra = [turn.turns if turn else 0, turn.turn if turn else None] if located else []
-        table.add(part.dialogue, part.first, part.second, part.size, *extra)
-    return [table, *_item_tables(parts, first, second)]
+def _parting(comparison: Comparison, first: Run, second: Run, unit: str) -> _Parting:
+    """The first turn in which two runs differ. Conversations of their own differ at once: there, what came of them."""
+    dialogue = unit_example(comparison, first, second, unit)
+    if not dialogue:
+        return _Parting()
+    transcripts = [transcript_of(run, dialogue) for run in (first, second)]
+    pairs = side_by_side(*transcripts)
+    row = first_difference(pairs)
+    if row is None:
+        return _Parting(dialogue)
+    own, other = pairs[row]
+    if own is None or other is None or own.text != other.text:
+        found = [view_of(run).findings(run).get(dialogue) for run in (first, second)]
+        marked = [transcript.marks[0].text if transcript.marks else "" for transcript in transcripts]
+        outcomes = [finding.text if finding else mark for finding, mark in zip(found, marked, strict=True)]
+        return _Parting(dialogue, None, (outcomes[0], outcomes[1]))
+    return _Parting(dialogue, own.number, (_facts_alone(own, other), _facts_alone(other, own)))
 
 
-def _item_tables(parts: Sequence[DialogueDivergence], first: str, second: str) -> list[Table]:
-    """What differs on the first turn that does; without gold, there is no column for it."""
-    rows = [(part.dialogue, part.turn.turn, item) for part in parts if part.turn for item in part.turn.items]
-    if not rows:
-        return []
-    gold = any(item.gold is not None for _, _, item in rows)
-    heading = ["dialogue", "turn", "item", *(["gold"] if gold else []), first, second]
-    table = Table(f"First difference between {first} and {second}", heading)
-    for dialogue, turn, item in rows:
-        table.add(dialogue, turn, item.item, *([item.gold] if gold else []), item.first, item.second)
-    table.notes.append("Turns are counted from 0 over both speakers, as in the run's table turns.")
-    return [table]
+def unit_example(comparison: Comparison, first: Run, second: Run, unit: str) -> str:
+    """A dialogue of both runs to look at for a unit: itself, or a trial of the task that they judge differently.
+
+    Empty if they have none in common.
+    """
+    units, others = (comparison.pairing.units(run) for run in (first, second))
+    if not units:
+        return unit
+    shared = [name for name, own in units.items() if own == unit and name in others]
+    values, other_values = map(_dialogue_values, (first, second))
+    return max(shared, key=lambda name: values.get(name) != other_values.get(name), default="")
 
 
-def dialogue_tables(comparison: Comparison, dialogue: str) -> list[Table]:
-    """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
-    keys = {dialogue_key(name): index for index, name in enumerate(comparison.dialogues)}
-    if dialogue_key(dialogue) not in keys:
-        raise UnknownNameError(f"there is no compared dialogue '{dialogue}'.{nearest(dialogue, comparison.dialogues)}")
-    position, by_dialogue = keys[dialogue_key(dialogue)], comparison.scores.by_dialogue
-    name = comparison.dialogues[position]
-    table = Table(name, ["measure", *(Column(system, align="right") for system in comparison.systems)])
-    for column, measure in enumerate(comparison.measures):
-        look = score_column(measure, comparison.scores.run_score(measure))
-        values = by_dialogue[:, column, position].tolist()
-        table.add(measure, *(Cell(_defined(value), like=look) for value in values))
-    shown = [table]
-    first, *others = comparison.systems
-    for other in others:
-        if (parted := comparison.divergence(first, other, name)) is not None:
-            title = f"{first} and {other} diverge in turn {parted.turn} (counted from 0 over both speakers)"
-            items = Table(title, ["what", "gold", first, other])
-            for item in parted.items:
-                items.add(item.item, item.gold, item.first, item.second)
-            shown.append(items)
-    return shown
+def _dialogue_values(run: Run) -> Mapping[str, float]:
+    """Each dialogue's value of the measure that heads the list of dialogues."""
+    head = next((name for name in view_of(run).columns if name in run.scores), "")
+    frame = run.table("dialogue_scores").filter(pl.col("measure") == head)
+    return {name: num / den for name, _, num, den in frame.iter_rows() if den}
+
+
+def _facts_alone(turn: Turn, other: Turn) -> str:
+    """What stands around the words of a turn and not around the other's."""
+    rows = [row for row in turn.facts if row not in other.facts]
+    return "; ".join(" ".join(str(value) for value in row if value) for row in rows)[:_LETTERS]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -17,10 +18,14 @@ from msgspec import Struct
 from dialgauge import stats
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
+from dialgauge.comparison.spread import dialogue_correlations, turn_correlations
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rendering import Column, Table
 from dialgauge.text import counted, some_of
+
+if TYPE_CHECKING:
+    import polars
 
 COLUMNS = ("dialogue", "rater", "rating")
 _RESAMPLES, _LEVEL = 1000, 0.95
@@ -225,6 +230,27 @@ def _interval_table(system: str, rated: Sequence[RatedMeasure]) -> Table:
     table.notes.append(
         "Intervals from 1,000 resamples of dialogues; one that holds 0 cannot tell a measure from the best."
     )
+    return table
+
+
+def system_correlations(
+    scores: PairedScores, system: str, kind: str, turns: polars.DataFrame | None, unit: str = "dialogue"
+) -> list[Table]:
+    """How the measures of one system go together, over turns where these have scores, and over dialogues."""
+    tables = []
+    if turns is not None:
+        names, matrix = turn_correlations(turns, scores.measures, kind)
+        over = f"{kind.capitalize()} over {counted(len(turns), 'turn')}: {system}"
+        tables.append(_matrix_table(over, names, matrix))
+    over = f"{kind.capitalize()} over {counted(len(scores.dialogues), unit)}: {system}"
+    tables.append(_matrix_table(over, scores.measures, dialogue_correlations(scores, system, kind)))
+    return tables
+
+
+def _matrix_table(title: str, names: Sequence[str], matrix: stats.Matrix) -> Table:
+    table = Table(title, [Column(""), *(Column(name, digits=3) for name in names)])
+    for name, row in zip(names, matrix, strict=True):
+        table.add(name, *row)
     return table
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import structs
@@ -15,17 +15,17 @@ from dialgauge import stats
 from dialgauge._version import __version__
 from dialgauge.comparison.difference import Difference
 from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
+from dialgauge.comparison.pairing import Pairing
 from dialgauge.comparison.scores import PairedScores, no_shared_measure, shared_turns
-from dialgauge.comparison.views import ComparisonView, TurnDivergence, view_of_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Score, Signature
-from dialgauge.rendering import Display, Presented, Table
 from dialgauge.text import Note, counted
 
 if TYPE_CHECKING:
     import polars
 
     from dialgauge.comparison.verdict import Verdict
+    from dialgauge.report import Page, Picture, Table
     from dialgauge.runs import Run
 
 
@@ -37,7 +37,7 @@ class SharedScores(dict[str, Score]):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Presented, Mapping[str, SharedScores]):
+class Comparison(Mapping[str, SharedScores]):
     """Systems compared over the dialogues they share; ``runs`` holds the run of each system, where there is one.
 
     >>> import dialgauge
@@ -50,7 +50,7 @@ class Comparison(Presented, Mapping[str, SharedScores]):
 
     scores: PairedScores
     intervals: stats.Floats
-    #: What decides, with the intervals; and the randomisation by itself, which amounts need more than.
+    #: The test that decides, with the intervals of differences; and the randomisation test by itself.
     tested: stats.PairedRandomisation
     randomisation: stats.PairedRandomisation
     #: Those of the tests.
@@ -58,9 +58,10 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     seed: int
     level: float
     runs: Mapping[str, Run] = field(default_factory=dict)
+    pairing: Pairing = field(default_factory=Pairing)
     #: By system and measure how an interval was made that is not made as most are.
     made: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: The measures whose differences have intervals with one more unit; those of amounts are decided by it too.
+    #: The measures whose differences have intervals with one more unit, and the amounts that are decided by it too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
 
@@ -81,18 +82,17 @@ class Comparison(Presented, Mapping[str, SharedScores]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, in what the systems were scored differently, which intervals end with the test, and how
-        files were read."""
+        """What is left out, what was scored differently, which intervals end with the test, how files were read."""
         return (*missing_sentences(self), *self.scores.notes, *self.end_notes, *self.reading_notes)
 
     @property
     def reading_notes(self) -> list[str]:
         """What is odd in the inputs of the systems, and what had to be read as something else."""
-        return self.view.reading_notes(list(self.runs.values()))
+        return self.pairing.reading_notes(list(self.runs.values()))
 
     @cached_property
     def end_notes(self) -> tuple[str, ...]:
-        """The differences that one more unit would leave open: their intervals end, towards 0, where the test says."""
+        """Which differences have an interval whose end towards 0 is that of the randomisation test."""
         ends = np.where(self.tested.difference > 0, self.tested.low, self.tested.high)
         of_test = np.where(self.tested.difference > 0, self.randomisation.low, self.randomisation.high)
         borrowed = (self.tested.adjusted < self.alpha) & ((ends == of_test) | (ends == 0))
@@ -107,19 +107,20 @@ class Comparison(Presented, Mapping[str, SharedScores]):
         if not named:
             return ()
         message = (
-            f"with one more {self.view.unit} the interval of a difference would hold 0, so its end towards 0 is that of"
+            f"with one more {self.pairing.unit} the interval of a difference would hold 0, so its end towards 0 is "
+            f"that of the randomisation test, which found it: {'; '.join(named)}"
         )
-        return (Note("end_of_test", f"{message} the randomisation test, which found it: {'; '.join(named)}"),)
+        return (Note("end_of_test", message),)
 
     @cached_property
     def lacking(self) -> list[LackingSystem]:
         """The systems that lack dialogues which others, or their gold, have."""
-        return lacking_systems(self.scores, self.runs)
+        return lacking_systems(self.scores, self.runs, self.pairing.unit)
 
     @property
     def complete(self) -> bool:
         """Whether every system was compared on everything there is."""
-        return not self.lacking and not self.scores.unlike_turns and not self.view.unlike
+        return not self.lacking and not self.scores.unlike_turns and not self.pairing.mismatched
 
     @cached_property
     def corpus_values(self) -> stats.Floats:
@@ -207,7 +208,7 @@ class Comparison(Presented, Mapping[str, SharedScores]):
     @property
     def basis(self) -> str:
         """What the intervals come from, in words."""
-        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), self.view.unit)}"
+        return f"{100 * self.level:g}% intervals over {counted(len(self.dialogues), self.pairing.unit)}"
 
     @property
     def signature(self) -> str:
@@ -244,30 +245,21 @@ class Comparison(Presented, Mapping[str, SharedScores]):
         return [shared.long()] if written and len(shared) else []
 
     @cached_property
-    def view(self) -> ComparisonView:
-        """What the family of the runs has to add."""
-        return view_of_runs(list(self.runs.values()))
-
-    @cached_property
     def verdict(self) -> Verdict:
         """Who is ahead, by how much, how sure, and by which measures not; as text, one sentence."""
-        return self.view.verdict(self)
+        from dialgauge.comparison.verdict import verdict_of
+
+        return verdict_of(self)
 
     @cached_property
     def turn_scores(self) -> Mapping[str, polars.DataFrame]:
         """The scores of the compared dialogues' turns by system, where every run has them; else nothing."""
-        frames = {name: self.view.turn_scores(run) for name, run in self.runs.items()}
+        frames = {name: self.pairing.turn_scores(run) for name, run in self.runs.items()}
         return {
             name: shared_turns(frame, self.dialogues)
             for name, frame in frames.items()
             if frame is not None and all(other is not None for other in frames.values())
         }
-
-    def divergence(self, first: str, second: str, dialogue: str) -> TurnDivergence | None:
-        """Where two systems diverge in a dialogue; None where they do not, or where there are no runs to look at."""
-        if first not in self.runs or second not in self.runs:
-            return None
-        return self.view.divergence(self.runs[first], self.runs[second], dialogue)
 
     def differences(self) -> Iterator[Difference]:
         """Every pair of systems on every measure, measure by measure."""
@@ -338,28 +330,6 @@ class Comparison(Presented, Mapping[str, SharedScores]):
         numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
         return structs.replace(known, **numbers, signature=self.score_signature(system, measure))
 
-    def runs_with_intervals(self) -> list[Run]:
-        """The runs, each with the comparison's intervals where it has none and all its dialogues were compared."""
-        return [self._with_intervals(name, run) for name, run in self.runs.items()]
-
-    def _with_intervals(self, system: str, run: Run) -> Run:
-        scored = run.coverage.units.get("dialogues")
-        if (
-            scored is None
-            or scored.scored != len(self.dialogues)
-            or any(s.low is not None for s in run.scores.values())
-        ):
-            return run
-        how, compared, scores = str(self.resampling), self[system], dict(run.scores)
-        for measure, score in compared.items():
-            if score.low is None or run.scores[measure].value != score.value:
-                continue
-            made = self.made[system, measure]
-            signature = Signature.parse(run.scores[measure].signature).with_(interval="" if made == how else made)
-            limits = {"low": score.low, "high": score.high, "signature": signature.long()}
-            scores[measure] = structs.replace(run.scores[measure], **limits)
-        return run.with_scores(scores, Signature.parse(run.signature).with_(interval=how).long())
-
     def _ipython_key_completions_(self) -> list[str]:
         return list(self.systems)
 
@@ -369,46 +339,48 @@ class Comparison(Presented, Mapping[str, SharedScores]):
 
         return polars.DataFrame([difference.as_dict() for difference in self.differences()])
 
-    def tables(self) -> list[Table]:
-        """Scores with letters, ranks, differences with tests, and what the test set can resolve."""
-        from dialgauge.comparison.document import comparison_tables
+    def page(self, names: Sequence[str] | None = None) -> Page:
+        """Everything as a page, or some of its tables: scores, differences, ranks, divergences, resolution, spread."""
+        from dialgauge.comparison.pages import comparison_page
 
-        return comparison_tables(self)
+        return comparison_page(self, names)
 
-    def figures(self) -> Mapping[str, Callable[[], Any]]:
-        """The figures by name; each is drawn when it is called."""
-        from dialgauge.comparison.figures import comparison_figures
+    def table(self) -> Table:
+        """The scores with letters, best system first."""
+        from dialgauge.comparison.tables import scores
 
-        return comparison_figures(self)
+        return scores(self)
 
-    def document(self) -> dict[str, Any]:
-        """Everything as plain values, as ``dialgauge compare --json`` writes it."""
-        from dialgauge.comparison.document import comparison_json
+    def to_latex(self) -> str:
+        """:meth:`table` for a paper (booktabs), ready for ``\\input``."""
+        from dialgauge.report import latex_table
 
-        return comparison_json(self)
+        return latex_table(self.table(), self.signature)
 
-    def worst(self, n: int = 5, by: str | None = None) -> Display:
-        """The dialogues on which the first system differs most from each other one, and on which turn."""
-        from dialgauge.comparison.divergence import divergence_tables
+    def plot(self, name: str = "scores") -> Picture:
+        """The scores with their intervals as a picture, or another table that has a chart."""
+        from dialgauge.report import Picture, has_picture
 
-        first, *others = self.systems
-        measure = by or self.measures[0]
-        return Display(table for other in others for table in divergence_tables(self, first, other, measure, n))
+        table = self.page([name]).tables.get(name)
+        if table is None or not has_picture(table):
+            raise DialgaugeError(f"there is nothing to draw in '{name}'")
+        return Picture(table)
 
-    def explain(self, dialogue: str) -> Display:
-        """The scores of all systems in one dialogue, and the first turn on which the first and each other one part."""
-        from dialgauge.comparison.divergence import dialogue_tables
+    def explain(self, dialogue: str) -> Page:
+        """A dialogue as the first two systems have it, side by side."""
+        from dialgauge.report import side_page
 
-        return Display(dialogue_tables(self, dialogue))
+        return side_page(list(self.runs.values())[:2], dialogue)
 
-    def __repr__(self) -> str:
-        size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.view.unit)}"
-        return f"<Comparison of {', '.join(self.systems)}: {size}>"
+    def __str__(self) -> str:
+        return str(self.page(["scores", "differences"]))
 
     def _repr_html_(self) -> str:
-        from dialgauge.comparison.document import comparison_html
+        return self.page(["scores", "differences"])._repr_html_()
 
-        return comparison_html(self)
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.measures), 'measure')}, {counted(len(self.dialogues), self.pairing.unit)}"
+        return f"<Comparison of {', '.join(self.systems)}: {size}>"
 
 
 def _extreme(values: stats.Floats, which: np.ufunc) -> stats.Floats:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_policy, refuse_lacking
+from dialgauge.comparison.missing import MISSING_POLICIES, lacking_systems, refuse_lacking
+from dialgauge.comparison.pairing import Pairing, pairing_of
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.testing import RESAMPLES, compare_scores
-from dialgauge.comparison.views import ComparisonView, view_of_runs
 from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.measures import measure_of_kind
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
@@ -45,8 +45,7 @@ def compare_runs(
     """Compare two or more runs of one kind over the dialogues and measures they share.
 
     Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``. Where some lack dialogues,
-    ``missing`` says what is done: ``shared`` compares what all have, ``without`` leaves those runs out, ``refuse`` is
-    an error.
+    ``missing="shared"`` compares what all have, ``refuse`` is an error.
 
     >>> comparison = dialgauge.compare(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
@@ -54,54 +53,43 @@ def compare_runs(
     """
     place = store if isinstance(store, Store) else Store(store)
     opened = [place.open(run) if isinstance(run, str) else run for run in runs]
-    scores, named = _scores_of_runs(opened, measures, missing)
-    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named)
-
-
-def _scores_of_runs(
-    runs: Sequence[Run], measures: Sequence[str] | None, missing: str
-) -> tuple[PairedScores, dict[str, Run]]:
-    """What runs are compared by, and the runs by their names."""
-    if len(runs) < 2:
+    choice(missing, MISSING_POLICIES, "missing")
+    if len(opened) < 2:
         raise DialgaugeError("a comparison needs at least two runs; name two or more")
-    policy = missing_policy(missing)
-    named = _named(runs)
-    view = _common_view(named)
-    frames = {name: view.unit_table(run, SCORE_TABLE) for name, run in named.items()}
+    named = _named(opened)
+    pairing = _common_pairing(named)
+    frames = {name: pairing.unit_table(run, SCORE_TABLE) for name, run in named.items()}
     _refuse_unscored(named, frames)
-    summed = {name for frame in _summed(named, frames, view) for name in frame["measure"].unique()}
-    notes = _without_sums(named, summed, view)
-    scores = _paired(named, frames, view)
-    if policy == "refuse":
-        refuse_lacking(lacking_systems(scores, named))
-    if policy == "without" and (lacking := lacking_systems(scores, named)):
-        named = _complete(named, lacking)
-        scores = _paired(named, {name: frames[name] for name in named}, view)
-        notes += [Note("left_out", f"left out: {system.sentence()}") for system in lacking]
-    turns = {name: view.scored_turns(run) for name, run in named.items()}
+    summed = {name for frame in _summed(named, frames, pairing) for name in frame["measure"].unique()}
+    notes = _without_sums(named, summed, pairing)
+    scores = _paired(named, frames, pairing)
+    if missing == "refuse":
+        refuse_lacking(lacking_systems(scores, named, pairing.unit))
+    turns = {name: pairing.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
-    headlines = view.headlines(scores.measures) if measures is None else measures
+    headlines = pairing.headlines(scores.measures) if measures is None else measures
     if list(headlines) != list(scores.measures):
         scores = scores.only(headlines)
-    scores = _on_what_all_have(scores, named, view)
-    scores = replace(scores, notes=(*scores.notes, *notes, *_unlike(scores, view), *view.notes(list(named.values()))))
-    return scores, named
+    scores = _on_what_all_have(scores, named, pairing)
+    notes = [*scores.notes, *notes, *_unlike_settings(scores, pairing), *pairing.notes(opened)]
+    scores = replace(scores, notes=tuple(notes))
+    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named, pairing=pairing)
 
 
 def scores_of_run(run: Run) -> PairedScores:
     """The scores of a single run, dialogue by dialogue: what correlations and ratings are about."""
     named = {run.name: run}
-    view = _common_view(named)
-    frames = {run.name: view.unit_table(run, SCORE_TABLE)}
+    pairing = _common_pairing(named)
+    frames = {run.name: pairing.unit_table(run, SCORE_TABLE)}
     _refuse_unscored(named, frames)
-    return _paired(named, frames, view)
+    return _paired(named, frames, pairing)
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView) -> PairedScores:
+def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], pairing: Pairing) -> PairedScores:
     """The scores of the runs, those of several sums too where all runs have these."""
     known = {name: run.scores for name, run in runs.items()}
-    sums = _summed(runs, {}, view)
+    sums = _summed(runs, {}, pairing)
     if not sums:
         return paired_scores(frames, known)
     no_ratios = not any(table.height for table in frames.values())
@@ -117,19 +105,19 @@ def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], vie
 
 
 def _summed(
-    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], view: ComparisonView
+    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], pairing: Pairing
 ) -> list[polars.DataFrame]:
     """These tables and, where every run has one, those of several sums."""
     every = all(SUMS_TABLE in run.tables for run in runs.values())
-    return [*frames.values(), *(view.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
+    return [*frames.values(), *(pairing.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
 
 
-def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: ComparisonView) -> PairedScores:
+def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], pairing: Pairing) -> PairedScores:
     """The scores without dialogues that a measure leaves out for some system: else it would have an easier set."""
     left_out: dict[tuple[str, ...], list[str]] = {}
     compared = {dialogue_key(name) for name in scores.dialogues}
     for measure in scores.measures:
-        lacked = {name for run in runs.values() for name in view.uncounted(run, measure)}
+        lacked = {name for run in runs.values() for name in pairing.excluded(run, measure)}
         dialogues = sorted(name for name in lacked if dialogue_key(name) in compared)
         if dialogues:
             scores = scores.uncounted(measure, dialogues)
@@ -137,20 +125,11 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], view: Compa
     notes = [
         Note(
             "uncounted",
-            f"{', '.join(named)}: compared without the {counted(len(dialogues), view.unit)} that some system lacks",
+            f"{', '.join(named)}: compared without the {counted(len(dialogues), pairing.unit)} that some system lacks",
         )
         for dialogues, named in left_out.items()
     ]
     return replace(scores, notes=(*scores.notes, *notes))
-
-
-def _complete(runs: Mapping[str, Run], lacking: Sequence[LackingSystem]) -> dict[str, Run]:
-    incomplete = {system.system for system in lacking}
-    complete = {name: run for name, run in runs.items() if name not in incomplete}
-    if len(complete) < 2:
-        sentences = "; ".join(system.sentence() for system in lacking)
-        raise DialgaugeError(f"without the incomplete systems fewer than two are left to compare: {sentences}")
-    return complete
 
 
 def _named(runs: Sequence[Run]) -> dict[str, Run]:
@@ -161,20 +140,20 @@ def _named(runs: Sequence[Run]) -> dict[str, Run]:
     return {run.name if len(names) == len(runs) else run.id: run for run in runs}
 
 
-def _common_view(runs: Mapping[str, Run]) -> ComparisonView:
+def _common_pairing(runs: Mapping[str, Run]) -> Pairing:
     kinds = dict.fromkeys(run.kind for run in runs.values())
     if len(kinds) > 1:
         listed = ", ".join(f"{name} ({run.kind})" for name, run in runs.items())
         raise DialgaugeError(f"runs of different kinds measure different things and cannot be compared: {listed}")
-    return view_of_runs(list(runs.values()))
+    return pairing_of(list(runs.values()))
 
 
-def _without_sums(runs: Mapping[str, Run], summed: set[str], view: ComparisonView) -> list[str]:
+def _without_sums(runs: Mapping[str, Run], summed: set[str], pairing: Pairing) -> list[str]:
     """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
     alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
     if not alone:
         return []
-    sentence = f"{', '.join(alone)} cannot be compared {view.unit} by {view.unit} (each run has its value)"
+    sentence = f"{', '.join(alone)} cannot be compared {pairing.unit} by {pairing.unit} (each run has its value)"
     if not summed:
         raise DialgaugeError(f"{sentence}; name another measure too")
     return [Note("not_paired", f"{sentence}; left out of the tests")]
@@ -186,7 +165,7 @@ def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFr
             raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
 
 
-def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
+def _unlike_settings(scores: PairedScores, pairing: Pairing) -> list[str]:
     """Warnings where systems were scored under different settings, and so may differ because of that."""
     notes: dict[str, None] = {}
     for measure in scores.measures:
@@ -204,9 +183,9 @@ def _unlike(scores: PairedScores, view: ComparisonView) -> list[str]:
             if part == _MEASURE:
                 message = f"{measure} does not mean the same for all systems: {values}"
                 notes[Note("other_meaning", message)] = None
-            elif part not in OWN_PARTS | view.own_parts and (part != _GOLD or same_size):
+            elif part not in OWN_PARTS | pairing.own_parts and (part != _GOLD or same_size):
                 unlike_settings = f"the runs were scored with different settings ({part})"
-                caution = f". {view.cautions[part]}" if part in view.cautions else ""
+                caution = f". {pairing.cautions[part]}" if part in pairing.cautions else ""
                 message = f"{unlike_settings}, so differences may come from that: {values}{caution}"
                 notes[Note("unlike_settings", message)] = None
     return list(notes)

@@ -8,19 +8,18 @@ a first column with the systems' names, then one column for each measure. Number
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from dialgauge import rendering
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
-from dialgauge.rendering import Cell, Column, Table, percent_note
+from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Page, Table, matrix_table
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 from dialgauge.text import counted
 
@@ -86,28 +85,15 @@ def dialogue_correlations(scores: PairedScores, system: str, kind: str) -> Matri
     return correlation_matrix(list(scores.by_dialogue[scores.place_of_system(system)]), kind)
 
 
-def matrix_table(title: str, names: Sequence[str], matrix: Matrix) -> Table:
-    """A symmetric matrix of numbers with names on both sides; undefined cells are dashes."""
-    table = Table(title, [Column(""), *(Column(name, digits=3) for name in names)])
-    for name, row in zip(names, matrix, strict=True):
-        table.add(name, *row)
-    if any(value is None for row in matrix for value in row):
-        table.notes.append("–: undefined, because one of the two is constant or there are fewer than two values.")
+def spread_table(title: str, measures: Sequence[str], values: Floats, numbers: Sequence[Number]) -> Table:
+    """How far each measure spreads the systems; ``values`` is (systems, measures)."""
+    columns = ["mean", "std (population)", "std (sample)", "lowest", "highest", "range"]
+    heads = [Column(name, spare=int(name in ("std (sample)", "range"))) for name in columns]
+    table = Table(title, ["measure", "systems", *heads], chart=Chart("intervals", ("lowest", "mean", "highest")))
+    for each, number in zip(spreads(measures, values), numbers, strict=True):
+        shown = (each.mean, each.population_std, each.sample_std, each.lowest, each.highest, each.range)
+        table.add(each.measure, each.systems, *(Cell(value, number=number) for value in shown))
     return table
-
-
-def system_correlations(
-    scores: PairedScores, system: str, kind: str, turns: polars.DataFrame | None, unit: str = "dialogue"
-) -> list[Table]:
-    """How the measures of one system go together, over turns where these have scores, and over dialogues."""
-    tables = []
-    if turns is not None:
-        names, matrix = turn_correlations(turns, scores.measures, kind)
-        over = f"{kind.capitalize()} over {counted(len(turns), 'turn')}: {system}"
-        tables.append(matrix_table(over, names, matrix))
-    over = f"{kind.capitalize()} over {counted(len(scores.dialogues), unit)}: {system}"
-    tables.append(matrix_table(over, scores.measures, dialogue_correlations(scores, system, kind)))
-    return tables
 
 
 class SystemTable(Struct, frozen=True):
@@ -146,61 +132,18 @@ def _score(text: str, path: Path, line: int) -> float:
     return number / 100 if text.endswith("%") else number
 
 
-def system_tables(table: SystemTable) -> list[Table]:
-    """The spread of each measure, and how measures go together over systems."""
-    spread = Table(
-        f"Mean and spread of {len(table.systems)} systems",
-        ["measure", "systems", "mean", "std (population)", "std (sample)", "lowest", "highest", "range"],
-    )
-    measured = spreads(table.measures, table.values)
-    for measure_spread in measured:
-        numbers = (
-            measure_spread.mean,
-            measure_spread.population_std,
-            measure_spread.sample_std,
-            measure_spread.lowest,
-            measure_spread.highest,
-            measure_spread.range,
-        )
-        look = Column("", digits=2, percent=_is_share(measure_spread))
-        spread.add(measure_spread.measure, measure_spread.systems, *(Cell(number, like=look) for number in numbers))
-    others = [measure_spread.measure for measure_spread in measured if not _is_share(measure_spread)]
-    if len(others) < len(measured):
-        exception = f", except {', '.join(others)}" if others else ""
-        spread.notes.append(percent_note(f"In percent{exception}"))
+def printed_page(table: SystemTable) -> Page:
+    """The spread of each measure over printed scores, and how measures go together over systems."""
     columns = list(table.values.T)
-    matrices = [
-        matrix_table(f"{kind.capitalize()} over systems", table.measures, correlation_matrix(columns, kind))
-        for kind in CORRELATIONS
-    ]
-    return [spread, *matrices]
+    numbers = [PERCENT if _is_share(each) else Number() for each in spreads(table.measures, table.values)]
+    title = f"Mean and spread of {counted(len(table.systems), 'system')}"
+    tables = {"spread": spread_table(title, table.measures, table.values, numbers)}
+    for kind in CORRELATIONS:
+        matrix = correlation_matrix(columns, kind)
+        tables[kind] = matrix_table(f"{kind.capitalize()} over systems", table.measures, matrix)
+    return Page(title=title, tables=tables)
 
 
 def _is_share(spread: Spread) -> bool:
     """Whether all scores of a measure may be shares: such as papers print as percentages."""
     return (spread.lowest or 0) >= 0 and (spread.highest or 0) <= 1
-
-
-def system_table_json(table: SystemTable) -> dict[str, Any]:
-    """The same as plain values."""
-    columns = list(table.values.T)
-    return {
-        "systems": list(table.systems),
-        "measures": list(table.measures),
-        "spread": [
-            structs.asdict(spread) | {"range": spread.range} for spread in spreads(table.measures, table.values)
-        ],
-        "correlations": {kind: correlation_matrix(columns, kind) for kind in CORRELATIONS},
-    }
-
-
-def spread_figure(table: SystemTable) -> Any:
-    """Mean and spread of each measure, every system a dot."""
-    return values_figure(table.measures, table.values, _is_share)
-
-
-def values_figure(measures: Sequence[str], values: Floats, is_share: Callable[[Spread], bool]) -> Any:
-    """The same of (systems, measures) values; ``is_share`` says of a measure whether it is one."""
-    shares = all(is_share(spread) for spread in spreads(measures, values) if spread.mean is not None)
-    known = {name: column[~np.isnan(column)].tolist() for name, column in zip(measures, values.T, strict=True)}
-    return rendering.mean_spread(known, percent=shares, note=f"{len(values)} systems, population standard deviation")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dialgauge import stats
+from dialgauge.comparison.pairing import Pairing
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
@@ -23,6 +24,7 @@ def compare_scores(
     seed: int = 0,
     level: float = 0.95,
     runs: Mapping[str, Run] | None = None,
+    pairing: Pairing | None = None,
 ) -> Comparison:
     """Compare systems: intervals and paired randomisation over dialogues."""
     if len(scores.systems) < 2:
@@ -55,6 +57,7 @@ def compare_scores(
         seed=seed,
         level=level,
         runs=runs or {},
+        pairing=pairing or Pairing(),
         made=made,
         one_more=tuple(shares),
         amounts=tuple(amounts),

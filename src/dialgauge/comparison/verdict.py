@@ -19,7 +19,6 @@ from msgspec import Struct, structs
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
-from dialgauge.rendering import SHARE
 from dialgauge.stats import holm
 from dialgauge.text import counted, listed, plain
 
@@ -227,7 +226,7 @@ def _in_family(verdict: MeasureVerdict, p: float, alpha: float) -> MeasureVerdic
 
 def _is_effort(score: Score | None) -> bool:
     """Is it what conversations took, such as turns or dollars, and says nothing of how good they were?"""
-    return score is not None and score.higher_is_better is False and score.unit != SHARE
+    return score is not None and score.higher_is_better is False and score.unit != "share"
 
 
 def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> MeasureVerdict:
@@ -251,7 +250,7 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
 def _obstacle(comparison: Comparison, measures: int) -> str:
     """What makes a verdict impossible: too few units, or too few resamples for the smallest p-value to survive Holm."""
     if comparison.too_few:
-        return f"{counted(len(comparison.dialogues), comparison.view.unit)} are too few for one"
+        return f"{counted(len(comparison.dialogues), comparison.pairing.unit)} are too few for one"
     needed = math.floor(measures / comparison.alpha + 1e-9)
     if comparison.resamples < needed:
         return (

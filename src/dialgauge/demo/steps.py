@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from dialgauge import lab
 from dialgauge.agents import make_agent
-from dialgauge.comparison import Comparison, compare_runs, divergences as diverging_dialogues
+from dialgauge.comparison import Comparison, compare_runs, differing_units
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
 from dialgauge.rankers import SPLITS, load_task, ranker_class
@@ -234,11 +235,12 @@ def _better(comparison: Comparison, measure: str) -> str:
 
 def _divergence(comparison: Comparison, runs: Sequence[Run]) -> str:
     """The turn where two systems first say different things to the same user."""
-    first, second = (run.name for run in runs)
-    dialogues = diverging_dialogues(comparison, first, second, "completed", 1)
-    if not dialogues or dialogues[0].turn is None:
+    name = next(iter(differing_units(comparison, "completed")), "")
+    if not name:
         return ""
-    return f"; they first differ in turn {dialogues[0].turn.turn} of {dialogues[0].dialogue}"
+    said = ([turn.text for turn in run.dialogue(name).turns] for run in runs)
+    turn = next(number for number, (own, other) in enumerate(zip_longest(*said)) if own != other)
+    return f"; they first differ in turn {turn} of {name}"
 
 
 def _system(run: Run) -> str:

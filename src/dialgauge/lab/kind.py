@@ -7,13 +7,13 @@ LAB = Kind(
     section="conversation",
     title="The lab",
     cards="dialgauge.lab.measures:CARDS",
-    comparison="dialgauge.lab.comparison_view:LAB_VIEW",
+    pairing="dialgauge.lab.pairing:LAB_PAIRING",
     view="dialgauge.lab.views:VIEW",
     headline=("Success(rules=strict)", "Success(rules=compat)"),
 )
 INTERACTION = Kind(
     "interaction",
-    comparison="dialgauge.lab.comparison_view:VIEW",
+    pairing="dialgauge.lab.pairing:PAIRING",
     view="dialgauge.responses.views:VIEW",
     measured_on=("task", "half"),
     headline=("completed",),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         chart_specification as chart_specification,
         data as data,
         drawn as drawn,
+        figure_label as figure_label,
         missing_drawer as missing_drawer,
         save_all as save_all,
         shades as shades,

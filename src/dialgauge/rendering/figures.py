@@ -111,6 +111,12 @@ def save_all(folder: Path, charts: Mapping[str, Callable[[], Any]]) -> list[Path
     return list(files)
 
 
+def figure_label(position: int, system: str) -> str:
+    """A system as part of a file name: its place from 1, so that no two are alike, and its name."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in system)[:60]
+    return f"{position}_{safe}"
+
+
 def missing_drawer() -> DialgaugeError | None:
     """What to say where no figure can be drawn, for want of a package."""
     for module, package in (("altair", "altair"), ("vl_convert", "vl-convert-python")):

@@ -10,7 +10,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.report.charts import Picture as Picture, figure as figure
+    from dialgauge.report.charts import Picture as Picture, figure as figure, has_picture as has_picture
     from dialgauge.report.counts import count_cell as count_cell, count_table as count_table
     from dialgauge.report.dialogues import dialogue_list as dialogue_list
     from dialgauge.report.formats import (
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from dialgauge.report.runset import RunSet as RunSet
     from dialgauge.report.scores import (
         BESIDE as BESIDE,
+        matrix_table as matrix_table,
         number_of as number_of,
         part_of as part_of,
         part_table as part_table,

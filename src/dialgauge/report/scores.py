@@ -68,6 +68,16 @@ def part_table(title: str, head: str, scores: Mapping[str, Score], dialogues: Ma
     return table
 
 
+def matrix_table(title: str, names: Sequence[str], matrix: Sequence[Sequence[float | None]]) -> Table:
+    """A symmetric matrix of numbers, such as correlations, with names on both sides."""
+    table = Table(title, [Column(""), *(Column(name) for name in names)], chart=Chart("heat", tuple(names)))
+    for name, row in zip(names, matrix, strict=True):
+        table.add(name, *row)
+    if any(value is None for row in matrix for value in row):
+        table.notes.append("–: undefined, because one of the two is constant or there are fewer than two values.")
+    return table
+
+
 def part_of(measure: str) -> str:
     """The part that a measure is about: ``hotel`` of ``JGA[hotel]``; empty for a measure of everything."""
     return measure.partition("[")[2].removesuffix("]")

@@ -15,7 +15,8 @@ from dialgauge.report.table import SIGNS, Cell, Column, Table, Tone
 from dialgauge.report.transcript import Mark, Transcript, Turn, first_difference, side_by_side
 from dialgauge.text import counted, plain
 
-_GAP = 3
+#: Places between columns, and those that a table may have to which that makes the difference.
+_GAP, _CLOSE = 3, 2
 #: Columns of text are folded to no less than this; longer words of a head are broken.
 _NARROW, _HEAD = 16, 24
 #: ANSI codes by style.
@@ -104,8 +105,12 @@ class Terminal:
 
     def _grids(self, table: Table, rows: Sequence[Sequence[Cell]]) -> list[_Grid]:
         """The table as one grid if that fits; else as several, each beginning with the first column."""
+        every = [table.columns[index] for index in table.shown]
+        for gap in (_GAP, _CLOSE):
+            if (grid := _Grid(table, every, rows, self.width, intervals=True, gap=gap)).least <= self.width:
+                return [grid]
         for intervals in (True, False):
-            columns = [table.columns[index] for index in table.shown]
+            columns = every
             while (grid := _Grid(table, columns, rows, self.width, intervals=intervals)).least > self.width:
                 spare = max(column.spare for column in columns)
                 if not spare:
@@ -128,42 +133,48 @@ class Terminal:
         widths = grid.widths()
         heads = [folded(plain(column.name), width) for column, width in zip(grid.columns, widths, strict=True)]
         height = max(map(len, heads))
-        yield from self._row([[""] * (height - len(head)) + head for head in heads], widths, grid.right, "title")
-        yield "─" * (sum(widths) + _GAP * (len(widths) - 1))
+        yield from self._row([[""] * (height - len(head)) + head for head in heads], grid, widths, "title")
+        yield "─" * (sum(widths) + len(grid.gap) * (len(widths) - 1))
         for cells, texts in zip(grid.cells, grid.texts, strict=True):
             lines = [
                 [text] if right else folded(text, width)
                 for text, width, right in zip(texts, widths, grid.right, strict=True)
             ]
             styles = ("strong" if cell.strong else cell.tone for cell in cells)
-            yield from self._row(lines, widths, grid.right, *styles)
+            yield from self._row(lines, grid, widths, *styles)
             if self.everything:
                 yield from (f"    {plain(line)}" for cell in cells for line in cell.fold.splitlines())
 
-    def _row(
-        self, cells: Sequence[Sequence[str]], widths: Sequence[int], right: Sequence[bool], *styles: str
-    ) -> Iterator[str]:
+    def _row(self, cells: Sequence[Sequence[str]], grid: _Grid, widths: Sequence[int], *styles: str) -> Iterator[str]:
         """The lines of one row; its cells may be folded, and share one style or have one each."""
         for number in range(max(map(len, cells))):
             pieces = []
             for place, (lines, width) in enumerate(zip(cells, widths, strict=True)):
                 text = lines[number] if number < len(lines) else ""
                 spaces = " " * (width - width_of(text))
-                padded = spaces + text if right[place] else text + spaces
+                padded = spaces + text if grid.right[place] else text + spaces
                 pieces.append(self._styled(padded, styles[place % len(styles)]) if text else padded)
-            yield (" " * _GAP).join(pieces).rstrip()
+            yield grid.gap.join(pieces).rstrip()
 
 
 class _Grid:
     """Some columns of a table as texts, and how wide they must and could be."""
 
     def __init__(
-        self, table: Table, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int, *, intervals: bool
+        self,
+        table: Table,
+        columns: Sequence[Column],
+        rows: Sequence[Sequence[Cell]],
+        room: int,
+        *,
+        intervals: bool,
+        gap: int = _GAP,
     ) -> None:
         places = [table.columns.index(column) for column in columns]
         texts = [_texts(table.columns[place], [row[place] for row in rows], intervals) for place in places]
         self.columns = list(columns)
         self.room = room
+        self.gap = " " * gap
         self.intervals = intervals
         self.right = [table.is_numeric(place) for place in places]
         self.cells = [[row[place] for place in places] for row in rows]
@@ -182,7 +193,7 @@ class _Grid:
     @property
     def least(self) -> int:
         """The narrowest width that all columns fit into."""
-        return sum(self._least) + _GAP * (len(self._least) - 1)
+        return sum(self._least) + len(self.gap) * (len(self._least) - 1)
 
     def widths(self) -> list[int]:
         """The widths of the columns: what the narrowest layout leaves is given to those that are folded most."""

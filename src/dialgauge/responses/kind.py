@@ -8,7 +8,7 @@ RESPONSES = Kind(
     "responses",
     title="Responses",
     cards="dialgauge.responses.measures:CARDS",
-    comparison="dialgauge.responses.comparison_view:VIEW",
+    pairing="dialgauge.responses.pairing:PAIRING",
     view=_VIEW,
     results="dialgauge.responses:ReplyRuns",
     measured_on=("task", "split"),

@@ -7,7 +7,7 @@ TASKS = Kind(
     section="task",
     title="Recorded responses",
     cards="dialgauge.tasks.measures:CARDS",
-    comparison="dialgauge.tasks.comparison_view:VIEW",
+    pairing="dialgauge.tasks.pairing:PAIRING",
     view="dialgauge.tasks.views:VIEW",
     headline=("Success", "Success(rules=grounded)", "Inform"),
 )

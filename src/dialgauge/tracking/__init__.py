@@ -9,14 +9,6 @@ if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator as Accumulator, compute as compute
     from dialgauge.tracking.align import Policy as Policy
     from dialgauge.tracking.checks import STOPS as STOPS
-    from dialgauge.tracking.comparison_view import (
-        LAMBDAS as LAMBDAS,
-        Swap as Swap,
-        Sweep as Sweep,
-        compared_counts as compared_counts,
-        sweep_counts as sweep_counts,
-        sweep_table as sweep_table,
-    )
     from dialgauge.tracking.counts import (
         SYMBOLS as SYMBOLS,
         Counts as Counts,
@@ -44,6 +36,13 @@ if TYPE_CHECKING:
         chosen_measures as chosen_measures,
         needing as needing,
         required_measures as required_measures,
+    )
+    from dialgauge.tracking.pairing import (
+        LAMBDAS as LAMBDAS,
+        Swap as Swap,
+        Sweep as Sweep,
+        compared_counts as compared_counts,
+        sweep_counts as sweep_counts,
     )
     from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs, prepare_inputs as prepare_inputs
     from dialgauge.tracking.renaming import Renaming as Renaming

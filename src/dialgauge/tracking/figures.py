@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dialgauge.comparison import figure_label
 from dialgauge.measures import (
     NO_INTERVAL,
     Bounds,
@@ -26,11 +25,11 @@ from dialgauge.measures import (
     parse_measure,
     summed_intervals,
 )
-from dialgauge.rendering import domain_bars, error_onset, lambda_sweep, slot_histogram
+from dialgauge.rendering import domain_bars, error_onset, figure_label, lambda_sweep, slot_histogram
 from dialgauge.text import counted
-from dialgauge.tracking.comparison_view import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.pairing import LAMBDAS, sweep_counts, turn_counts_of
 from dialgauge.tracking.parts import PART_SUMS, stored_parts
 from dialgauge.tracking.slot_errors import onset_histogram, slots_per_dialogue
 from dialgauge.tracking.tables import TURN_SCORES
@@ -39,7 +38,6 @@ from dialgauge.tracking.tracked_system import KIND, TrackedSystem
 if TYPE_CHECKING:
     import polars
 
-    from dialgauge.comparison import Comparison
     from dialgauge.runs import Run
 
 #: Resamples that give a picture its intervals: more would not be seen.
@@ -71,14 +69,8 @@ class DrawnTurns:
         return turn_counts_of(self.runs, self.frames)
 
 
-def tracking_figures(comparison: Comparison) -> dict[str, Callable[[], Any]]:
-    """File name without ending to the function that draws the figure."""
-    measures, basis, how = comparison.measures, comparison.basis, comparison.resampling
-    return _figures(DrawnTurns(comparison.runs, comparison.turn_scores, measures, basis, how))
-
-
 def scored_figures(systems: Mapping[str, Run]) -> dict[str, Callable[[], Any]]:
-    """The same for systems that were scored and not compared; nothing for those that kept no turns."""
+    """File name without ending to the function that draws the figure; nothing for systems that kept no turns."""
     kept = {name: run for name, run in systems.items() if TURN_SCORES in run.tables and "evidence" in run.details}
     if not kept:
         return {}

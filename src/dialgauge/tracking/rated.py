@@ -131,9 +131,9 @@ class RatedSystems:
 
 def correlation_tables(system: TrackedSystem, kinds: Sequence[str]) -> list[Table]:
     """How the measures of one system go together, over turns and over dialogues."""
-    from dialgauge.tracking.comparison_view import VIEW
+    from dialgauge.tracking.pairing import PAIRING
 
-    scores, turns = scores_of_run(system.run), VIEW.turn_scores(system.run)
+    scores, turns = scores_of_run(system.run), PAIRING.turn_scores(system.run)
     return [table for kind in kinds for table in system_correlations(scores, system.name, kind, turns)]
 
 

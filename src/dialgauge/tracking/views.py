@@ -237,7 +237,7 @@ def sgd(run: Run) -> Table | None:
 
 def sweep(comparison: Comparison) -> Table | None:
     """Flexible goal accuracy from strict to forgiving, and where systems change places (FGA paper)."""
-    from dialgauge.tracking.comparison_view import compared_counts, sweep_counts
+    from dialgauge.tracking.pairing import compared_counts, sweep_counts
 
     if not comparison.turn_scores:
         return None

@@ -7,17 +7,16 @@ trials. More trials shrink the second only, more tasks both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import polars as pl
 from msgspec import Struct, structs
 
-from dialgauge.comparison import ComparisonView
+from dialgauge.comparison import Pairing
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance
-from dialgauge.rendering import Cell, Column, Table
 from dialgauge.text import Note, counted, note_kind, some_of
 from dialgauge.trials.audit_tables import stored_integrity
 from dialgauge.trials.score_scales import SCALE
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 PASS_1 = f"{PASS}^1"
-SETTLING = "settling"
 #: Measures that are compared where nobody names any begin with these.
 _HEADLINES = (f"{PASS}^", "Reward", "Score[", "Label[", "Cost", "ModelTokens", "Turns")
 #: A difference below this is none: the last bits of two equal means.
@@ -112,12 +110,11 @@ def _counts(run: Run, tasks: Sequence[str]) -> list[tuple[int, int]]:
     return [by_task.get(task, (0, 0)) for task in tasks]
 
 
-class TrialsView(ComparisonView):
+class TrialsPairing(Pairing):
     """Tasks are paired, whatever their numbers of trials; the user, the tasks and the limits must be the same."""
 
     own_parts = frozenset({"trials"})
     unit = trial_unit = "task"
-    always = (SETTLING,)
 
     def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
         """The same; runs whose conversations do not belong to their tasks cannot be paired by task."""
@@ -152,7 +149,7 @@ class TrialsView(ComparisonView):
                     told.setdefault(str(note), []).append(run.name)
         return [f"{', '.join(names)}: {note}" for note, names in told.items()]
 
-    def told_first(self, runs: Sequence[Run]) -> list[str]:
+    def warnings(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
         notes: list[str] = [
             Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {trials_sentence(run)}")
@@ -177,7 +174,7 @@ class TrialsView(ComparisonView):
             if alone:
                 listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
                 notes.append(Note("not_shared", f"{run.name}: {listed}"))
-        return [*notes, *self.unlike_sentences()]
+        return [*notes, *self.mismatch_warnings()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict.
@@ -197,7 +194,7 @@ class TrialsView(ComparisonView):
         )
         return [Note("trials_differ", sentence)]
 
-    def uncounted(self, run: Run, measure: str) -> Collection[str]:
+    def excluded(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
         scores = run.table("dialogue_scores").filter(pl.col("measure") == measure)
         if not scores.height:
@@ -205,13 +202,6 @@ class TrialsView(ComparisonView):
         tasks = run.table(TRIALS)
         having = set(tasks.join(scores, on="dialogue", how="semi")["task"])
         return [task for task in tasks["task"].unique(maintain_order=True) if task not in having]
-
-    def tables(self, comparison: Comparison) -> Mapping[str, Callable[[], list[Table]]]:
-        """What would settle the differences in pass^1."""
-        return {SETTLING: lambda: _tables(comparison)}
-
-    def documents(self, comparison: Comparison) -> Mapping[str, Callable[[], Any]]:
-        return {SETTLING: lambda: [structs.asdict(settled) for settled in _all(comparison)]}
 
 
 def _judged_apart(runs: Sequence[Run]) -> list[str]:
@@ -234,43 +224,4 @@ def _judged_apart(runs: Sequence[Run]) -> list[str]:
     return [Note("judged_apart", f"{sentence} otherwise: there the verdicts changed, not the agent")]
 
 
-def _all(comparison: Comparison) -> list[Settling]:
-    if PASS_1 not in comparison.measures:
-        return []
-    systems = comparison.systems
-    return [settling(comparison, systems[a], systems[b]) for a, b in comparison.pairs]
-
-
-def _tables(comparison: Comparison) -> list[Table]:
-    table = Table(
-        f"What would settle the difference in {PASS_1}",
-        [
-            "first", "second", Column("difference", percent=True, digits=2, signed=True),
-            Column("detectable (80% power)", percent=True, digits=2), Column("tasks x trials", align="right"),
-            Column("trials needed", align="right"), Column("or tasks needed", align="right"),
-        ],
-    )  # fmt: skip
-    for settled in _all(comparison):
-        made = " and ".join(str(number) for number in dict.fromkeys(settled.trials))
-        table.add(
-            settled.first, settled.second, Cell(settled.difference), settled.detectable, f"{settled.tasks:,} x {made}",
-            _needed(settled.trials_needed, settled.settled), _needed(settled.tasks_needed, settled.settled),
-        )  # fmt: skip
-        if settled.why and not settled.settled:
-            table.notes.append(f"{settled.first} and {settled.second}: {settled.why}.")
-    if not len(table):
-        return []
-    table.notes.append(
-        "Detectable: the smallest true difference that this many tasks and trials detect with 80% power, as far as "
-        "this one pair tells how much tasks vary (another pair may give a third more or less). Needed: how many "
-        "trials of each of these tasks, or how many tasks like these with as many trials, would detect the "
-        "difference seen with 80% power, if it is the true one."
-    )
-    return [table]
-
-
-def _needed(number: int | None, settled: bool) -> str:
-    return "settled" if settled else "–" if number is None else f"{number:,}"
-
-
-VIEW = TrialsView()
+PAIRING = TrialsPairing()

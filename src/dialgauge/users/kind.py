@@ -7,7 +7,6 @@ USERS = Kind(
     section="user",
     title="Simulated users",
     cards="dialgauge.users.measures:CARDS",
-    comparison="dialgauge.users.comparison_view:VIEW",
     view="dialgauge.users.views:VIEW",
     results="dialgauge.users:UserRuns",
     headline=("I-GCDF1", "R-GCDF1"),

@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from dialgauge import comparison
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
@@ -33,7 +32,7 @@ from dialgauge.measures import (
     parse_measures,
     score_systems,
 )
-from dialgauge.rendering import RunSet, Table
+from dialgauge.rendering import RunSet, Table, figure_label
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.users.fit import fit_of, fit_sentences, refuse_misfits
@@ -300,9 +299,9 @@ class UserRuns(RunSet):
         from dialgauge.users.figures import draw, paper_figures
 
         analyses = {
-            f"{paper_figure.name}_{comparison.figure_label(index, run.name)}"
-            if len(self) > 1
-            else paper_figure.name: partial(draw, paper_figure)
+            f"{paper_figure.name}_{figure_label(index, run.name)}" if len(self) > 1 else paper_figure.name: partial(
+                draw, paper_figure
+            )
             for index, run in enumerate(self.runs, 1)
             for paper_figure in paper_figures(run)
         }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from dialgauge.comparison import ComparisonView
+from dialgauge.comparison import Pairing
 from dialgauge.text import Note
 from dialgauge.users.faults.fault_presentation import missing_sentence
 from dialgauge.users.faults.recorded_tasks import task_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _known: WeakKeyDictionary[Run, dict[str, str]] = WeakKeyDictionary()
 
 
-class FaultsView(ComparisonView):
+class FaultsPairing(Pairing):
     """Conversations about the same tasks; what is missing is told first."""
 
     trial_unit = "task"
@@ -33,10 +33,10 @@ class FaultsView(ComparisonView):
         """Whether conversations say which benchmark they are of, and so name the domain of the task."""
         return any(dialogue.ended.benchmark for run in runs for dialogue in run.dialogues())
 
-    def told_first(self, runs: Sequence[Run]) -> list[str]:
+    def warnings(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
         lacking = [Note("lacking", missing.removesuffix(".")) for run in runs if (missing := missing_sentence(run))]
-        return [*lacking, *self.unlike_sentences()]
+        return [*lacking, *self.mismatch_warnings()]
 
 
-VIEW = FaultsView()
+PAIRING = FaultsPairing()

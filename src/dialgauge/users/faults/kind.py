@@ -6,7 +6,7 @@ FAULTS = Kind(
     "faults",
     title="Faults of users",
     cards="dialgauge.users.faults.fault_measures:CARDS",
-    comparison="dialgauge.users.faults.fault_comparison:VIEW",
+    pairing="dialgauge.users.faults.fault_comparison:PAIRING",
     view="dialgauge.users.faults.views:VIEW",
     from_dialogues="dialgauge.users.faults.fault_runs:faults_run",
     results="dialgauge.users.faults:FaultRuns",

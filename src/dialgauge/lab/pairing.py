@@ -1,11 +1,11 @@
-"""What the lab adds to a comparison of its runs."""
+"""How runs of the lab are paired."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialgauge.comparison import ComparisonView
+from dialgauge.comparison import Pairing
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -17,13 +17,13 @@ _CONVERSATIONS = "conversations"
 _WHO = frozenset({"user", "system", "user_code", "system_code", "user_files", "system_files"})
 
 
-class InteractionView(ComparisonView):
-    """Two systems in front of the same users diverge at the first turn with another text, which is the default."""
+class InteractionPairing(Pairing):
+    """Systems in front of the same users may differ in their model."""
 
     own_parts = frozenset({"model", "options", "fitted", "code"})
 
 
-class LabView(ComparisonView):
+class LabPairing(Pairing):
     """Whoever talks, and how well they hear, may differ; goals, database, level and limits may not."""
 
     # The states that the user's words give depend on the system it talks to.
@@ -41,5 +41,5 @@ class LabView(ComparisonView):
         return dict(run.table(_CONVERSATIONS).select("dialogue", "goal").rows())
 
 
-VIEW = InteractionView()
-LAB_VIEW = LabView()
+PAIRING = InteractionPairing()
+LAB_PAIRING = LabPairing()

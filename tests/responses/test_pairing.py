@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison import compare_runs, view_of
+from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.rankers import Point, RankingTask, points_of, task_of_dialogues
 from dialgauge.responses import CellKey, evaluation_run
+from dialgauge.responses.pairing import PAIRING
 from dialgauge.runs import Run, Store
 
 
@@ -45,26 +46,13 @@ def runs(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Run, Run]:
     return first, second
 
 
-def test_the_first_reply_that_differs(runs: tuple[Run, Run]) -> None:
-    view = view_of("responses")
-    found = view.divergence(*runs, "d0")
-    assert found is not None
-    assert (found.turn, found.turns) == (2, 2)
-    (item,) = found.items
-    assert (item.item, item.gold, item.first, item.second) == ("<SILENCE>", "how many?", "how many?", "(no answer)")
-    assert view.divergence(*runs, "d7") is None
-    unheard = view.divergence(runs[0], run_of(Bot("late", {("d1", "done"): "hello"})), "d1")
-    assert unheard is not None
-    assert unheard.items[0].item == "two"
-
-
 def test_two_bots_are_compared_without_a_warning_about_their_models(runs: tuple[Run, Run]) -> None:
     comparison = compare_runs(runs, resamples=200)
     assert not [note for note in comparison.notes if "model" in note]
 
 
 def test_scores_of_turns(runs: tuple[Run, Run]) -> None:
-    frame = view_of("responses").turn_scores(runs[0])
+    frame = PAIRING.turn_scores(runs[0])
     assert frame is not None
     assert frame.columns == ["dialogue", "turn", "per-response"]
     assert frame["per-response"].sum() == 23.0

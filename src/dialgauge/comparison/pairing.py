@@ -1,0 +1,230 @@
+"""How runs of one kind are paired: what the units are, which of them are the same, and in what runs may differ.
+
+A family whose runs need more than the defaults subclasses :class:`Pairing` and names an instance in the record of its
+kind (``kinds.py``).
+
+Task 7 of one benchmark is not task 7 of another, nor always that of its next version. Whether what runs have under one
+id is the same thing, what the user was told decides: the same words, whatever the white space, or the same slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import msgspec
+
+from dialgauge.dialogue import Goal, dialogue_key
+from dialgauge.errors import DialgaugeError
+from dialgauge.kinds import kind_named
+from dialgauge.text import Note, counted, some_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import polars
+
+    from dialgauge.runs import Run
+
+#: Up to one in so many may be another task, as where a benchmark mended some; such are left out. Above, it is another
+#: set of tasks, and the rest would be a chance selection of it.
+_FEW = 10
+#: How many are named.
+_NAMED = 10
+
+#: What a unit is: its domains where they are named, and the goals of its trials, each in one form.
+_Content: TypeAlias = tuple[tuple[str, ...], frozenset[str]]
+
+
+class Pairing:
+    """How runs of a kind are paired. Every method has a default."""
+
+    #: Parts of a signature, beyond the usual ones, in which compared runs may differ without a warning.
+    own_parts: frozenset[str] = frozenset()
+    #: Parts of a signature in which a difference forbids a ranking, with the reason.
+    cautions: ClassVar[Mapping[str, str]] = {}
+    #: What is paired and resampled: mostly a dialogue; a task where runs have several trials of each.
+    unit: str = "dialogue"
+    #: What several dialogues of a run may be trials of, such as a task. Trials are not independent: where a run has
+    #: some, these are paired, each with all its trials.
+    trial_unit: str = ""
+    #: Units that all runs have by id and that are not the same in all: never paired.
+    mismatched: tuple[str, ...] = ()
+
+    def for_runs(self, runs: Sequence[Run]) -> Pairing:
+        """The pairing of these very runs, which pairs trial units where a run has several trials of one."""
+        if not self.trial_unit:
+            return self
+        pairing = copy(self)
+        if any(len(set(units.values())) < len(units) for units in map(self.trials, runs)):
+            pairing.unit = self.trial_unit
+        return pairing.of_same_units(runs, by_domain=self.names_domains(runs))
+
+    def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
+        """The pairing of these runs without units that only share their id; runs on other units are refused.
+
+        With ``by_domain`` the domains of dialogues are those of their tasks, and must be the same too.
+        """
+        pairing = copy(self)
+        pairing.mismatched = mismatched_units(
+            runs, {run.id: self.units(run) for run in runs}, self.unit, by_domain=by_domain
+        )
+        return pairing
+
+    def trials(self, run: Run) -> Mapping[str, str]:
+        """The trial unit of each dialogue of a run."""
+        return {}
+
+    def names_domains(self, runs: Sequence[Run]) -> bool:
+        """Whether the domains of dialogues are those of their tasks."""
+        return False
+
+    def units(self, run: Run) -> Mapping[str, str]:
+        """The unit of each dialogue of a run; nothing where dialogues are the units."""
+        return self.trials(run) if self.unit == self.trial_unit else {}
+
+    def unit_table(self, run: Run, table: str) -> polars.DataFrame:
+        """``dialogue_scores`` or ``dialogue_sums`` of a run; where the unit is no dialogue, with units in its place."""
+        units = self.units(run)
+        given = _summed_by_unit(run.table(table), units) if units else run.table(table)
+        return _without(given, self.mismatched) if self.mismatched else given
+
+    def headlines(self, measures: Sequence[str]) -> Sequence[str]:
+        """The measures that are compared where nobody names any."""
+        return measures
+
+    def excluded(self, run: Run, measure: str) -> Collection[str]:
+        """Dialogues that a measure leaves out for this run, and so for every run it is compared with."""
+        return ()
+
+    def turn_scores(self, run: Run) -> polars.DataFrame | None:
+        """The scores of every turn: ``dialogue``, ``turn`` and a column for each measure; None where there are none."""
+        return None
+
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
+        """``dialogue`` and ``turn`` of every scored turn: dialogues scored on different turns are not compared."""
+        frame = self.turn_scores(run)
+        return None if frame is None else frame.select("dialogue", "turn")
+
+    def warnings(self, runs: Sequence[Run]) -> list[str]:
+        """What must be read before any number, a sentence each without its full stop."""
+        return self.mismatch_warnings()
+
+    def mismatch_warnings(self) -> list[str]:
+        """Which units only share their id."""
+        if not self.mismatched:
+            return []
+        single = len(self.mismatched) == 1
+        message = (
+            f"{counted(len(self.mismatched), self.unit)} left out, as {'it has' if single else 'they have'} different "
+            f"goals or instructions under the same id: {some_of(self.mismatched, _NAMED)}"
+        )
+        return [Note("unlike_units", message)]
+
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """What must be said beside all scores of these runs."""
+        return []
+
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """How the inputs of these runs were read, as it is said beside the scores of each."""
+        return []
+
+
+def pairing_of(runs: Sequence[Run]) -> Pairing:
+    """The pairing of runs of one kind; the default one where there are none."""
+    if not runs:
+        return Pairing()
+    return (kind_named(runs[0].kind).part("pairing", Pairing) or Pairing()).for_runs(runs)
+
+
+def _summed_by_unit(frame: polars.DataFrame, units: Mapping[str, str]) -> polars.DataFrame:
+    """A table of scores or sums by dialogue, with the unit of each dialogue in its place and their sums together."""
+    import polars as pl
+
+    values = [name for name in ("num", "den", "sum") if name in frame.columns]
+    keys = [name for name in frame.columns if name not in values]
+    renamed = frame.with_columns(pl.col("dialogue").replace(dict(units)))
+    return renamed.group_by(keys, maintain_order=True).agg(pl.col(values).sum()).select(frame.columns)
+
+
+def _without(frame: polars.DataFrame, units: Collection[str]) -> polars.DataFrame:
+    keys = {dialogue_key(unit) for unit in units}
+    names = [name for name in frame["dialogue"].unique() if dialogue_key(name) in keys]
+    return frame.filter(~frame["dialogue"].is_in(names))
+
+
+def mismatched_units(
+    runs: Sequence[Run], units: Mapping[str, Mapping[str, str]], noun: str, *, by_domain: bool
+) -> tuple[str, ...]:
+    """The units that all runs have by id and that are not the same in all; more than a few are an error.
+
+    ``units`` has for each run's id the unit of each dialogue; with ``by_domain`` runs of different domains are refused.
+    """
+    if by_domain:
+        _refuse_domains(runs)
+    contents = [_contents(run, units.get(run.id, {})) for run in runs]
+    shared = [key for key in contents[0] if all(key in other for other in contents[1:])]
+    unlike = [contents[0][key][0] for key in shared if _differ([content[key][1] for content in contents], by_domain)]
+    if len(unlike) > max(1, len(shared) // _FEW) or (unlike and len(unlike) == len(shared)):
+        distinct = len({run.name for run in runs}) == len(runs)
+        names = " and ".join(run.name if distinct else run.id for run in runs)
+        raise DialgaugeError(
+            f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), noun)} that they share by id "
+            f"{'has' if len(unlike) == 1 else 'have'} different goals or instructions ({some_of(unlike, _NAMED)}); "
+            f"compare runs on the same {noun}s"
+        )
+    return tuple(unlike)
+
+
+def _refuse_domains(runs: Sequence[Run]) -> None:
+    named = {run.name: sorted({domain for domains, _ in _goals(run).values() for domain in domains}) for run in runs}
+    known = {name: domains for name, domains in named.items() if domains}
+    sets = [set(domains) for domains in known.values()]
+    if any(not first & second for index, first in enumerate(sets) for second in sets[index + 1 :]):
+        each = "; ".join(f"{name} {', '.join(domains)}" for name, domains in known.items())
+        raise DialgaugeError(
+            f"results in different domains cannot be compared, as their tasks are not the same ({each}); compare "
+            "results in one domain"
+        )
+
+
+def _differ(contents: Sequence[_Content], by_domain: bool) -> bool:
+    """Is anything known to be different? What a run does not say is not."""
+    domains = {content[0] for content in contents if content[0]} if by_domain else set()
+    goals = {content[1] for content in contents if content[1]}
+    return len(domains) > 1 or len(goals) > 1
+
+
+def _contents(run: Run, units: Mapping[str, str]) -> dict[str, tuple[str, _Content]]:
+    """The units of a run by their key: how the run spells it, and what it is."""
+    contents: dict[str, tuple[str, _Content]] = {}
+    for dialogue, content in _goals(run).items():
+        name = units.get(dialogue, dialogue)
+        spelled, (domains, goals) = contents.get(dialogue_key(name), (name, content))
+        contents[dialogue_key(name)] = spelled, (domains, goals | content[1])
+    return contents
+
+
+def _goals(run: Run) -> dict[str, _Content]:
+    """What each dialogue of a run is about."""
+    try:
+        rows = run.table("dialogues").select("dialogue", "domains", "goal").rows()
+    except DialgaugeError:  # its scores can be compared though its dialogues are gone
+        return {}
+    return {
+        name: (tuple(sorted(domains or ())), frozenset(filter(None, [_one_form(goal)]))) for name, domains, goal in rows
+    }
+
+
+def _one_form(written: str | None) -> str:
+    """A goal such that equal ones are equal texts; empty where there is none."""
+    if written is None:
+        return ""
+    try:
+        goal = msgspec.json.decode(written, type=Goal)
+    except msgspec.DecodeError:  # of a run that another version wrote
+        return written
+    if goal.tasks:
+        return msgspec.json.encode(goal.tasks, order="sorted").decode()
+    return "\n".join(" ".join(text.split()) for text in goal.instruction)
