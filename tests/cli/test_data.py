@@ -35,7 +35,7 @@ def source(tmp_path: Path) -> Path:
 def test_check_prints_tables_and_ends_with_a_verdict(capsys: Capture, source: Path) -> None:
     done = dialgauge(capsys, "data", "check", source, "--wide")
     assert done.code == 0
-    assert "native (dialgauge JSONL: one dialogue per line), recognised by its content" in done.out
+    assert "a named format, told by its content" in done.out
     assert done.out.strip().endswith("1 file: sound.")
     assert done.err == ""
 

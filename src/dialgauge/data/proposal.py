@@ -15,7 +15,7 @@ def proposed_mapping(file: str) -> str:
         named = recognise(parts[0]).name
     except UnknownFormat:
         named = ""
-    if named not in ("", LAST_RESORT, "mapping", "document"):
+    if named not in ("", LAST_RESORT, "messages", "mapping", "mapped-log", "document"):
         return f"# it is read as {named} and needs no mapping\n"
     proposal: Proposal = propose_mapping(parts[0])
     return proposal.text()

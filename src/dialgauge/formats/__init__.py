@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         MappedFormat as MappedFormat,
         Mapping as Mapping,
         Reading as Reading,
+        RecordFormat as RecordFormat,
         RecordReader as RecordReader,
         load_mapping as load_mapping,
     )

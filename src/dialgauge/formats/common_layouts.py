@@ -24,11 +24,12 @@ from typing import Any
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.mapping import Field, Mapping, Reading, StateReader, as_text, the_decoder, whole_number
+from dialgauge.formats.mapped_states import StateReader, the_decoder, whole_number
+from dialgauge.formats.mapping import Field, Mapping, Reading
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import EMPTY, Misfit, shown
-from dialgauge.formats.row_paths import Row, content_of, rows
+from dialgauge.formats.row_paths import Row, as_text, content_of, rows
 from dialgauge.formats.source import Part
 
 IDS = ("dialogue_id", "dialogue", "dial_id", "id")
@@ -68,7 +69,7 @@ def read_common(content: Any, file: str, notes: Notes) -> Iterator[Dialogue]:
     mapping = common_mapping(content)
     side = mapping.field("predicted")
     notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
-    return StateReader(mapping, file).read(content, "", notes)
+    return StateReader(mapping, file).read(list(rows(content, mapping.rows, file)), notes)
 
 
 def common_mapping(content: Any) -> Mapping:
@@ -221,7 +222,7 @@ def _refuse_changes(mapping: Mapping, content: Any) -> None:
     """States of which none keeps a slot of the turn before may be the changes of each turn."""
     first = list(islice(rows(content, mapping.rows), _MOST_COMPARED))
     try:
-        found = list(StateReader(mapping, "").read(None, "", Notes(), first))
+        found = list(StateReader(mapping, "").read(first, Notes()))
     except DialgaugeError:
         return  # reading says what is wrong
     if not keeps_slots(found):

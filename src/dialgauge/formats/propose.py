@@ -18,13 +18,16 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.common_layouts import common_mapping, keeps_slots
-from dialgauge.formats.mapping import Field, Mapping, StateReader, the_decoder, unread_fields, whole_number
+from dialgauge.formats.mapped_states import StateReader, the_decoder, whole_number
+from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
-from dialgauge.formats.row_paths import Row, beginning, inside, quoted, rows
+from dialgauge.formats.propose_logs import log_mapping, open_verdict, read_sample
+from dialgauge.formats.row_paths import Row, beginning, inside, rows
+from dialgauge.formats.row_structure import field_names, plain_name, possible_paths, ranked
 from dialgauge.formats.source import Part
-from dialgauge.text import plain
+from dialgauge.text import counted, plain
 
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
 _IDS = (
@@ -51,25 +54,20 @@ _NOT_STATES = ("prev", "prevstate", "previousstate", "history", "context", "prom
 _ID_AND_TURN = r"^(?P<dialogue>.+?)[-_ :/#|.]+(?:(?:turn|t)[-_ :]?)?(?P<turn>\d{1,4})$"
 _NUMBERED = r"^\D*(?P<turn>\d+)$"
 _SAMPLE = 200
-_DEEPEST = 4
-#: Members of an object that wraps what is meant, such as results and settings.
-_WRAPPED = 2
 
 
 class Proposal(Struct, frozen=True):
-    """A mapping as YAML, three turns that it reads, and the fields that it does not read with their share of values."""
+    """A mapping as YAML, three things that it reads, the share of values of what it does not read, and what is open."""
 
     yaml: str
-    preview: tuple[tuple[str, int, State], ...]
+    preview: tuple[str, ...]
     unread: dict[str, float]
     open: tuple[str, ...] = ()
 
     def text(self) -> str:
         """The mapping, with what it reads and does not read in comments."""
         remarks = [f"open: {what}" for what in self.open]
-        for dialogue, turn, state in self.preview:
-            slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, held in state.items() for slot, v in held.items()]
-            remarks.append(f"{dialogue}, turn {turn}: {'; '.join(slots) or '(empty)'}")
+        remarks += self.preview
         unread = [f"{name} ({share:.0%})" for name, share in self.unread.items()]
         remarks += [f"not read (share of rows): {', '.join(unread)}"] if unread else []
         return "".join([self.yaml, *(f"# {plain(remark)[:160]}\n" for remark in remarks)])
@@ -77,15 +75,20 @@ class Proposal(Struct, frozen=True):
 
 def propose_mapping(part: Part) -> Proposal:
     """The mapping that reads most of a file's beginning."""
-    content = beginning(Peek(part), part)
+    try:
+        content = beginning(Peek(part), part)
+    except Misfit as error:
+        raise DialgaugeError(str(error), file=part.name) from None
     try:
         return _proposal(common_mapping(content), content, part)
     except Misfit as error:
         reason = str(error)
+    if (log := log_mapping(content, part)) is not None:
+        return _log_proposal(log, content, part)
     best: tuple[tuple[bool, bool, int], Mapping] | None = None
-    for path in dict.fromkeys(_paths(content)):
-        for mapping in _candidates(content, path, part.stem):
-            found = _read(mapping, content, part.stem)
+    for path in dict.fromkeys(possible_paths(content)):
+        for mapping in _candidates(content, path, part.name):
+            found = _read(mapping, content, part.name)
             turns = mapping.field("turn") is not None or isinstance(mapping.dialogue, Field)
             worth = turns, mapping.dialogue != "$file", _filled(found)
             if worth[-1] and (best is None or worth > best[0]):
@@ -98,15 +101,17 @@ def propose_mapping(part: Part) -> Proposal:
 
 
 def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
-    found = _read(mapping, content, part.stem)
+    found = _read(mapping, content, part.name)
     turns = [
         (dialogue.id, number, turn.predicted if turn.predicted is not None else turn.state or {})
         for dialogue in found
         for number, turn in enumerate(dialogue.turns)
     ]
-    preview = sorted(turns, key=lambda each: not each[2])[:3]
-    sample = list(islice(rows(content, mapping.rows, part.stem), _SAMPLE))
-    unread = {name: _share(name, sample) for name in unread_fields(mapping, sample)}
+    preview = [
+        f"{dialogue}, turn {number}: {_shown(state)}"
+        for dialogue, number, state in sorted(turns, key=lambda e: not e[2])
+    ]
+    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
     keys: dict[str, Any] = msgspec.to_builtins(mapping)
     open_ones = []
     if (rivals := _rivals(mapping, sample)) and isinstance(keys.get("predicted"), dict):
@@ -115,14 +120,31 @@ def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
     if not keeps_slots(found) and isinstance(keys.get("predicted"), dict):
         keys["predicted"]["changes"] = {"CHOOSE": [True, False]}
         open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
+    return Proposal(as_yaml(keys), tuple(preview[:3]), _unread(mapping, sample), tuple(open_ones))
+
+
+def _shown(state: State) -> str:
+    slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, held in state.items() for slot, v in held.items()]
+    return "; ".join(slots) or "(empty)"
+
+
+def _log_proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
+    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
+    keys: dict[str, Any] = msgspec.to_builtins(mapping)
+    open_ones = open_verdict(mapping, sample, keys)
+    for word in [word for word, role in mapping.roles.items() if role is None]:
+        keys["roles"][word] = {"CHOOSE": ["user", "assistant", "tool", "system"]}
+        open_ones.append(f"who '{word}' is")
+    preview = []
+    for dialogue in read_sample(mapping, sample, part)[:3]:
+        said = next((turn.text for turn in dialogue.turns if turn.text), "")
+        preview.append(f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {said[:60]!r}' if said else ''}")
+    unread = {name: share for name, share in _unread(mapping, sample).items() if name not in as_yaml(keys)}
     return Proposal(as_yaml(keys), tuple(preview), unread, tuple(open_ones))
 
 
-def as_yaml(keys: dict[str, Any]) -> str:
-    """Plain values as YAML."""
-    import yaml
-
-    return yaml.safe_dump(keys, sort_keys=False, default_flow_style=None, allow_unicode=True, width=100)
+def _unread(mapping: Mapping, sample: Sequence[Row]) -> dict[str, float]:
+    return {name: _share(name, sample) for name in unread_fields(mapping, sample)}
 
 
 def _share(name: str, sample: Sequence[Row]) -> float:
@@ -133,18 +155,18 @@ def _share(name: str, sample: Sequence[Row]) -> float:
 def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
     """Fields of the rows that hold states, where there are several and none is called predicted."""
     side = mapping.field("predicted")
-    if side is None or side.columns or mapping.slot or _plain(side.at) in _PREDICTED:
+    if side is None or side.columns or mapping.slot or plain_name(side.at) in _PREDICTED:
         return []
     gold = mapping.field("gold")
-    others = [name for name in _names(sample, 0) if name not in (side.at, gold.at if gold else "")]
-    fitting = [name for name in others if _plain(name) not in _NOT_STATES and _chains(name, sample)]
+    others = [name for name in field_names(sample, 0) if name not in (side.at, gold.at if gold else "")]
+    fitting = [name for name in others if plain_name(name) not in _NOT_STATES and _chains(name, sample)]
     return [side.at, *fitting] if fitting else []
 
 
 def _read(mapping: Mapping, content: Any, stem: str) -> list[Dialogue]:
     """What a mapping reads; nothing where it does not fit."""
     try:
-        return list(StateReader(mapping, stem).read(content, stem, Notes()))
+        return list(StateReader(mapping, stem).read(list(rows(content, mapping.rows, stem)), Notes()))
     except (DialgaugeError, Misfit):
         return []
 
@@ -152,82 +174,6 @@ def _read(mapping: Mapping, content: Any, stem: str) -> list[Dialogue]:
 def _filled(dialogues: Iterable[Dialogue]) -> int:
     states = [turn.predicted or turn.state or {} for dialogue in dialogues for turn in dialogue.turns]
     return sum(len(slots) for state in states for slots in state.values())
-
-
-# -- paths of rows ---------------------------------------------------------------------------------------------------
-
-
-def _paths(value: Any, depth: int = 0) -> Iterator[str]:
-    """Paths of rows that the structure allows, likeliest first."""
-    value = _decoded(value)
-    if isinstance(value, list) and value:
-        first = _decoded(value[0])
-        if isinstance(first, list) and depth < 2:
-            yield from (f"[]{path}" for path in _paths(first, depth + 1))
-        yield "[]"
-        if isinstance(first, dict):
-            for key, inner in first.items():
-                if isinstance(inner, list):
-                    yield f"[].{quoted(key)}[]"
-                    yield f"[].{quoted(key)}[{{turn}}]"
-            if len(first) == 1:
-                yield "[].{dialogue}[{turn}]"
-    elif isinstance(value, dict) and value and depth < _DEEPEST:
-        members = [_decoded(each) for each in islice(value.values(), 20)]
-        if all(isinstance(each, list) for each in members):
-            yield "{dialogue}[{turn}]"
-            yield "{dialogue}[]"
-        elif all(isinstance(each, dict) for each in members):
-            yield "{dialogue}.{turn}"
-            shared = [key for key in members[0] if all(isinstance(each.get(key), list | dict) for each in members)]
-            for key in shared:
-                listed = isinstance(members[0][key], list)
-                yield f"{{dialogue}}.{quoted(key)}{'[{turn}]' if listed else '.{turn}'}"
-                if listed:
-                    yield f"{{dialogue}}.{quoted(key)}[]"
-        yield "{dialogue}"
-        alike = len({type(each) for each in members}) == 1
-        for key, inner in value.items() if len(value) <= _WRAPPED or not alike else ():
-            if isinstance(held := _decoded(inner), list | dict) and held:
-                for path in _paths(held, depth + 1):
-                    yield f"{quoted(key)}{'' if path.startswith('[') else '.'}{path}"
-
-
-def _decoded(value: Any) -> Any:
-    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
-
-
-def _names(sample: Sequence[Row], depth: int = 2) -> list[str]:
-    """Paths of the fields of rows, and of the objects around them."""
-    found: dict[str, None] = {}
-    for row in sample[:40]:
-        found.update(dict.fromkeys(_fields(row.value, "", depth)))
-    if sample and depth:
-        for up, around in enumerate(reversed(sample[0].above), 1):
-            found.update(dict.fromkeys(f"{'^' * up}{quoted(name)}" for name in around))
-    return list(found)
-
-
-def _fields(value: Any, prefix: str, depth: int) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if isinstance(key, str) and key.strip():
-                yield f"{prefix}{quoted(key)}"
-                if depth:
-                    yield from _fields(inner, f"{prefix}{quoted(key)}.", depth - 1)
-    elif isinstance(value, list) and value and depth and (len(value) == 1 or not prefix):
-        for number, inner in enumerate(value[:8]):
-            yield f"{prefix.rstrip('.')}[{number}]"
-            yield from _fields(inner, f"{prefix.rstrip('.')}[{number}].", depth - 1)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
-
-
-def _ranked(names: Iterable[str], known: Sequence[str]) -> list[str]:
-    fitting = [name for name in names if _plain(name) in known]
-    return sorted(fitting, key=lambda name: (known.index(_plain(name)), name.count("."), name.count("^")))
 
 
 # -- mappings --------------------------------------------------------------------------------------------------------
@@ -241,10 +187,10 @@ def _candidates(content: Any, path: str, stem: str) -> Iterator[Mapping]:
         return
     if not sample:
         return
-    names, bound = _names(sample), sample[0].bound
+    names, bound = field_names(sample), sample[0].bound
     positions = [f"[{number}]" for number in range(2)] if isinstance(sample[0].value, list) else []
-    ids = [*(["{dialogue}"] if "dialogue" in bound else []), *_ranked(names, _IDS), *positions[:1]] or ["$file"]
-    turns = [*(["{turn}"] if "turn" in bound else []), *_ranked(names, _TURNS), *positions[1:]]
+    ids = [*(["{dialogue}"] if "dialogue" in bound else []), *ranked(names, _IDS), *positions[:1]] or ["$file"]
+    turns = [*(["{turn}"] if "turn" in bound else []), *ranked(names, _TURNS), *positions[1:]]
     where = _where(names, sample)
     chosen = [row for row in sample if all(row.get(name) == value for name, value in where.items())]
     for dialogue in ids[:4]:
@@ -256,7 +202,7 @@ def _candidates(content: Any, path: str, stem: str) -> Iterator[Mapping]:
 
 def _where(names: Sequence[str], sample: Sequence[Row]) -> dict[str, Any]:
     """The user's rows, where rows say who speaks."""
-    for name in _ranked(names, _SPEAKERS):
+    for name in ranked(names, _SPEAKERS):
         values = {row.value.get(name) for row in sample if isinstance(row.value, dict)}
         users = [value for value in values if str(value).lower() in ("user", "usr")]
         if len(values) > 1 and len(users) == 1:
@@ -298,21 +244,21 @@ def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | N
 
 
 def _with_states(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    slots, values = _ranked(names, _SLOTS), _ranked(names, _VALUES)
+    slots, values = ranked(names, _SLOTS), ranked(names, _VALUES)
     if slots and values:
-        domains = _ranked(names, _DOMAINS)
+        domains = ranked(names, _DOMAINS)
         yield replace(mapping, slot=(*domains[:1], slots[0]), predicted=values[0])
-    wide = [name for name in _names(sample, 0) if _names_slot(name)]
+    wide = [name for name in field_names(sample, 0) if _names_slot(name)]
     if len(wide) > 1:
         domains = sorted({domain_and_slot(name.strip('"'))[0] for name in wide})
         yield replace(mapping, predicted=Field(columns=f"^((?:{'|'.join(map(re.escape, domains))})[-.: ].+)$"))
-    gold = next(((name, chain) for name in _ranked(names, _GOLD) for chain in _chains(name, sample)), None)
+    gold = next(((name, chain) for name in ranked(names, _GOLD) for chain in _chains(name, sample)), None)
     places = [mapping.field("dialogue"), mapping.field("turn")]
     used = {*(place.at for place in places if place), *([gold[0]] if gold else [])}
     if gold:
         mapping = replace(mapping, gold=Field(at=gold[0], written=gold[1]))
-    ranked = [*_ranked(names, _PREDICTED), *_ranked(names, _STATES), *(name for name in names if "." not in name), ""]
-    left = [name for name in dict.fromkeys(ranked) if not name.startswith("^") and _plain(name) not in _NOT_STATES]
+    likely = [*ranked(names, _PREDICTED), *ranked(names, _STATES), *(name for name in names if "." not in name), ""]
+    left = [name for name in dict.fromkeys(likely) if not name.startswith("^") and plain_name(name) not in _NOT_STATES]
     left = [name for name in left if name not in used and not any(_contains(name, other) for other in used)]
     for name in left:
         if chains := _chains(name, sample):
@@ -331,7 +277,7 @@ def _names_slot(name: str) -> bool:
         domain, _ = domain_and_slot(name.strip('"'))
     except Misfit:
         return False
-    return domain.isalpha() and _plain(name) not in (*_IDS, *_TURNS)
+    return domain.isalpha() and plain_name(name) not in (*_IDS, *_TURNS)
 
 
 def _chains(name: str, sample: Sequence[Row]) -> list[tuple[str, ...]]:

@@ -105,7 +105,7 @@ BUILT_IN = {
     "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
 }
 #: Formats of agents' logs.
-LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse"})
+LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse", "mapped-log"})
 #: Asked when no other format recognises a file.
 LAST_RESORT = "predictions"
 _TARGETS = {name: built_in.target for name, built_in in BUILT_IN.items()}

@@ -72,12 +72,8 @@ class Part:
 
     @property
     def stem(self) -> str:
-        """The file's own name without folders and without ``.gz``: ``dialogues_001.json``.
-
-        It is text, as ids are made of it; a name that is not UTF-8 has the odd bytes written out.
-        """
-        last = self.name.rsplit("!", 1)[-1]
-        return encodable(PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz"))
+        """The file's own name without folders and without ``.gz``: ``dialogues_001.json``."""
+        return file_stem(self.name)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -173,6 +169,15 @@ class Part:
                 yield number, line.rstrip(b"\r\n")
         if empty:
             raise DialgaugeError("the file is empty", file=self.name)
+
+
+def file_stem(name: str) -> str:
+    """The name of a part without folders and without ``.gz``.
+
+    It is text, as ids are made of it; a name that is not UTF-8 has the odd bytes written out.
+    """
+    last = name.rsplit("!", 1)[-1]
+    return encodable(PurePosixPath(last.replace(os.sep, "/")).name.removesuffix(".gz"))
 
 
 def decode_utf8(content: bytes, name: str, line: int | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -185,8 +184,5 @@ def _unknown_plan(attempts: Attempts) -> list[str]:
 
 def _reading_notes(reading: Notes) -> list[Note]:
     """What of a log was not read, so that nothing is dropped in silence."""
-    unread = re.compile(r"field (.+) not read")
-    fields = [found[1] for what in reading.counts if (found := unread.fullmatch(what))]
-    notes = [Note("not_read", f"fields of the log that are not read: {some_of(fields, _NAMED)}")] if fields else []
-    others = [(what, count) for what, count in reading.counts.items() if not unread.fullmatch(what)]
-    return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in others]
+    notes = [Note("read_as", f"read as: {reading.reading.line()}")] if reading.reading else []
+    return notes + [Note("not_read", f"{what} ({times(count)})") for what, count in reading.counts.items()]

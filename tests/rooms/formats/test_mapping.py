@@ -38,6 +38,8 @@ def test_rows_bind_keys_and_fields_stand_in_the_row_around_it_and_in_the_name_of
     assert states(written(tmp_path, content, f"reads: states\n{above}")) == {"test": [None, NORTH]}
     named = mapping.replace("turn:", "dialogue: {at: $file, match: '^(?P<dialogue>\\w+)'}\nturn:")
     assert states(written(tmp_path, content, f"reads: states\n{named}")) == {"preds": [None, NORTH]}
+    folder = mapping.replace("turn:", "dialogue: {at: $path, match: '(?P<dialogue>[^/]+)/preds'}\nturn:")
+    assert states(written(tmp_path, content, f"reads: states\n{folder}")) == {tmp_path.name: [None, NORTH]}
 
 
 def test_where_chooses_rows_and_match_takes_ids_apart(tmp_path: Path) -> None:
@@ -177,7 +179,7 @@ def test_a_proposal_reads_its_file_and_names_what_is_left_out(tmp_path: Path) ->
     path = written(tmp_path, content)
     proposal = propose_mapping(parts_of(str(path))[0])
     assert proposal.open == ()
-    assert proposal.preview[0] == ("MUL1", 0, NORTH)
+    assert proposal.preview[0] == "MUL1, turn 0: hotel-area=north"
     assert proposal.unread == {"note": 0.5}
     (tmp_path / "preds.json.map.yaml").write_text(proposal.text(), encoding="utf-8")
     south = {"hotel": {"area": ("south",)}}

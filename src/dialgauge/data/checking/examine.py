@@ -217,6 +217,8 @@ class Group:
     def __init__(self, source: str, chosen: formats.DialogueFormat, tally: GroupTally, named: bool) -> None:
         self.source, self.chosen, self.tally, self.named = source, chosen, tally, named
         self.notes: dict[str, int] = {}
+        #: How a mapping, or the documented names, read the last file.
+        self.read_as = ""
 
     def end(self, notes: Tolerant) -> bool:
         """The current file is through: take the reader's notes, or forget a file that gave no dialogue at all."""
@@ -226,7 +228,7 @@ class Group:
         for what, count in notes.counts.items():
             self.notes[what] = self.notes.get(what, 0) + count
         if notes.reading is not None:
-            self.notes[f"read as: {notes.reading.line()}"] = 1
+            self.read_as = notes.reading.line()
         if notes.lost.count:
             self.tally.findings.merge(notes.lost)
         return True
@@ -241,7 +243,8 @@ class Group:
             format=self.chosen.name,
             kind=self.chosen.kind,
             summary=self.chosen.summary,
-            recognised="named" if self.named else "by its content",
+            tier=self._tier(),
+            read_as=self.read_as,
             files=[_file_report(file) for file in files],
             dialogues=sum(file.dialogues for file in files),
             turns=sum(file.turns for file in files),
@@ -256,6 +259,13 @@ class Group:
             findings=self._findings(),
             coverage=coverage,
         )
+
+    def _tier(self) -> str:
+        """What told how the files are read."""
+        if self.chosen.name in ("mapping", "mapped-log"):
+            return "a mapping, named with --format" if self.named else "the mapping beside it"
+        named = "named with --format" if self.named else "told by its content"
+        return "documented names" if self.read_as else f"a named format, {named}"
 
     def _against(self, offered: list[NamedOntology]) -> tuple[dict[tuple[str, str], int], str | None]:
         """Values outside the best fitting ontology, of the annotated states or, where there are none, the predicted."""

@@ -46,7 +46,9 @@ class GroupReport(Struct, frozen=True, kw_only=True):
     format: str
     kind: str
     summary: str
-    recognised: str
+    #: What told how the files are read, and in the words of a mapping how they were.
+    tier: str
+    read_as: str
     files: list[FileReport]
     dialogues: int
     turns: int

@@ -78,8 +78,10 @@ def _group(group: GroupReport) -> Iterator[Table | str]:
 
 def _overview(group: GroupReport) -> Table:
     table = Table(f"{group.source}: {group.format}", ["what", "found"])
-    recognised = "as named with --format" if group.recognised == "named" else f"recognised {group.recognised}"
-    table.add("format", f"{group.format} ({group.summary}), {recognised}")
+    table.add("format", f"{group.format} ({group.summary})")
+    table.add("read by", group.tier)
+    if group.read_as:
+        table.add("read as", group.read_as)
     table.add("kind", _kind(group))
     table.add("dialogues", f"{group.dialogues:,}")
     table.add("turns", f"{group.turns:,}, {group.user_turns:,} of them by users")

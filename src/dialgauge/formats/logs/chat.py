@@ -8,29 +8,36 @@ A record is a conversation: ``messages`` with, as far as they are known, ``task_
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.large_json import large_values
-from dialgauge.formats.logs.logged import NAMES, VERDICTS, Numbering, facts_of, logged_dialogue
+from dialgauge.formats.logs.logged import (
+    NAMES,
+    TOLERANCE,
+    VERDICTS,
+    WORDS,
+    Numbering,
+    facts_of,
+    logged_dialogue,
+    number_in,
+)
 from dialgauge.formats.logs.messages import LogMessages, is_message, read_messages
+from dialgauge.formats.mapping import FACTS, Field, Mapping, Reading, unread_fields, words
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.states import Misfit, opened, shown
+from dialgauge.formats.row_paths import Pattern, Row, as_text, content_of, inside, is_object, rows
 from dialgauge.formats.source import Part
 
-_RECORD = msgspec.json.Decoder(dict[str, Any])
 #: What records of other formats have.
 _OTHERS = frozenset(
     {"traj", "turns", "termination_reason", "dialogue_id", "custom_id", "state", "predicted", "prediction", "pred"}
 )
-_RECORDS = msgspec.json.Decoder(list[dict[str, Any]])
 
 
 class ChatMessages(DialogueFormat):
@@ -56,17 +63,39 @@ class ChatMessages(DialogueFormat):
         return (dialogue for _, dialogue in self.read_parts([part], notes))
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        numbering = Numbering(notes)
+        numbering, seen = Numbering(notes), dict[str, None]()
+        path = "[]"
         for part in parts:
-            for number, record in _records(part):
+            content = _content(part)
+            path = "" if is_object(content) else "[]"
+            for row in rows(content, path, part.name):
+                record = row.value
+                seen |= {name: None for name, value in record.items() if value not in (None, "", [], {})}
                 try:
-                    yield part, _dialogue(record, number, numbering, part, notes)
+                    yield part, _dialogue(record, row.number + 1, numbering, part, notes)
                 except DialgaugeError as error:
-                    named = str(record.get("id") or record.get("task_id") or f"number {number}")
+                    named = str(record.get("id") or record.get("task_id") or f"number {row.number + 1}")
                     notes.refuse(error.at(file=part.name, dialogue=named))
+        unread = tuple(str(name)[:60] for name in seen if name not in NAMES and name != notes.verdict)
+        notes.reading = Reading(common_log(seen, path, notes.verdict), unread=unread)
 
 
-def is_record(record: Mapping[str, Any]) -> bool:
+def common_log(names: Container[str], path: str, verdict: str = "") -> Mapping:
+    """The mapping that says what the documented names say."""
+    verdict = verdict or next((name for name in VERDICTS if name in names), "")
+    facts = {name: name for name in ("trial", *FACTS) if name in names and name != verdict}
+    return Mapping(
+        reads="conversations" if "messages" in names else "results",
+        rows=path,
+        dialogue="id" if "id" in names else None,
+        task="task_id" if "task_id" in names else None,
+        messages=("messages",) if "messages" in names else (),
+        success=Field(at=verdict, at_least=1) if verdict == "reward" else verdict or None,
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def is_record(record: dict[str, Any]) -> bool:
     """True for a record of the layout: messages, or a task or trial with a verdict or scores."""
     if not _OTHERS.isdisjoint(record):
         return False
@@ -90,69 +119,26 @@ def first_cells(lines: Sequence[str]) -> list[str]:
         return []
 
 
-def _records(part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a file with their numbers, from 1."""
-    start = part.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if start == b"[":
-        yield from enumerate(_listed(part), start=1)
-    elif start == b"{":
-        yield from _lines(part)
-    else:
-        yield from _rows(part)
-
-
-def _listed(part: Part) -> Iterable[dict[str, Any]]:
-    if not part.is_large:
-        return decode(_RECORDS, part.read(), part)
-    return (decode(_RECORD, raw, part) for raw in large_values(part))
-
-
-def _lines(part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
-    """JSON lines, or one object over several lines."""
-    lines = part.lines()
-    for number, line in lines:
-        if not line.strip():
-            continue
-        try:
-            yield number, _RECORD.decode(line)
-        except msgspec.ValidationError:
-            raise
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            if number > 1:
-                decode(_RECORD, line, part, line=number)
-            yield 1, decode(_RECORD, part.read(), part)
-            return
-
-
-def _rows(part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
-    text = io.StringIO(part.read().decode("utf-8-sig", "replace"), newline="")
-    reader = csv.DictReader(text)
-    names = [name.strip() for name in reader.fieldnames or ()]
-    if len(set(names)) < len(names):
-        raise DialgaugeError("two columns have the same name", file=part.name)
+def _content(part: Part) -> Any:
     try:
-        for number, row in enumerate(reader, start=2):
-            if None in row or None in row.values():
-                raise DialgaugeError(f"the row does not have {len(names)} cells", file=part.name, line=number)
-            yield number, {str(name).strip(): cell.strip() for name, cell in row.items()}
-    except csv.Error as error:
-        raise DialgaugeError(f"it is no CSV ({error})", file=part.name) from error
+        return content_of(part)
+    except Misfit as error:
+        raise DialgaugeError(str(error), file=part.name) from None
 
 
-def _dialogue(record: Mapping[str, Any], number: int, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
+def _dialogue(record: Any, number: int, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
+    if not isinstance(record, dict):
+        raise DialgaugeError(f"{shown(record)} is no object")
     if why := _misfit(record):
         seen = ", ".join(str(name)[:30] for name in list(record)[:12])
         raise DialgaugeError(f"{why} (it has {seen}); 'dialgauge data map {part.name}' proposes how to read it")
-    for name in record:
-        if name not in NAMES and record[name] not in (None, "", [], {}):
-            notes.add(f"field {str(name)[:60]} not read")
     given = record.get("messages")
     messages = read_messages(given, notes) if isinstance(given, list) else LogMessages((), ())
     facts = facts_of(record, notes)
     return logged_dialogue("chat", messages, facts, numbering.take(facts, f"number-{number}", part.name))
 
 
-def _misfit(record: Mapping[str, Any]) -> str:
+def _misfit(record: dict[str, Any]) -> str:
     """Why a record is not of the layout: what it says stands under other names; empty where it is."""
     if not is_record(record):
         return "it has no 'messages' with a role each, nor 'task_id' with a verdict"
@@ -173,3 +159,169 @@ def _misfit(record: Mapping[str, Any]) -> str:
 def _may_talk(value: Any) -> bool:
     """True for what a conversation could stand in: a list, an object, a text of several lines."""
     return isinstance(value, list | dict) or (isinstance(value, str) and "\n" in value)
+
+
+# -- by a mapping ----------------------------------------------------------------------------------------------------
+
+
+class LogReader:
+    """Reads conversations and results by a mapping; ``place`` says in which line of it a field stands."""
+
+    def __init__(self, mapping: Mapping, notes: Notes, place: Callable[..., str] = lambda *path: "") -> None:
+        self._mapping = replace(mapping, success=notes.verdict) if notes.verdict else mapping
+        self._notes, self._place = notes, place
+        self._numbering = Numbering(notes)
+        #: Fields that some row has, and why those that none has yet are missing.
+        self._found: set[str] = set()
+        self._missing: dict[str, Misfit] = {}
+
+    def read(self, chosen: Sequence[Row], part: Part) -> Iterator[Dialogue]:
+        """The conversations of the rows of one file."""
+        if self._notes.reading is not None:
+            self._notes.reading.mapping = self._mapping
+            self._notes.reading.unread = unread_fields(self._mapping, chosen[:200])
+        for held in self._conversations(chosen):
+            where = f"row {held[0].number + 1}"
+            try:
+                for number, (record, verdict) in enumerate(self._records(held)):
+                    facts = facts_of(record, self._notes)
+                    reward = number_in(record.get("reward"))
+                    facts = replace(facts, success=self._verdict(verdict), reward=reward)
+                    fallback = f"number-{held[0].number + 1}{f'.{number}' if number else ''}"
+                    named = self._numbering.take(facts, fallback, part.name)
+                    yield logged_dialogue("chat", self._messages(held), facts, named)
+            except Misfit as error:
+                self._notes.refuse(DialgaugeError(f"{where}: {error}", file=part.name))
+            except DialgaugeError as error:
+                self._notes.refuse(error.at(file=part.name, dialogue=where))
+
+    def require_found(self) -> None:
+        """An error where a field stands in no row at all."""
+        for name, error in self._missing.items():
+            if name not in self._found:
+                raise DialgaugeError(f"{name}: in every row, {error}{self._place(name)}")
+
+    def _conversations(self, chosen: Sequence[Row]) -> Iterator[list[Row]]:
+        """The rows of each conversation: one, or where each row is a message, those of the same ids."""
+        if self._mapping.messages_at or self._mapping.reads == "results":
+            yield from ([row] for row in chosen)
+            return
+        grouped: dict[tuple[tuple[str, Any], ...], list[Row]] = {}
+        for row in chosen:
+            grouped.setdefault(tuple(self._ids([row]).items()), []).append(row)
+        yield from grouped.values()
+
+    def _records(self, held: Sequence[Row]) -> Iterator[tuple[dict[str, Any], Any]]:
+        """What the rows of a conversation say under the documented names, and the verdict as it is written.
+
+        Of several rows the first that says something counts. A column for each trial gives a record for each.
+        """
+        mapping = self._mapping
+        record = self._ids(held)
+        for name in FACTS:
+            given = getattr(mapping, name)
+            if isinstance(given, dict):
+                record[name] = {score: self._value(held, f"scores.{score}", at) for score, at in given.items()}
+            elif given is not None:
+                record[name] = self._value(held, name, given)
+        success = mapping.field("success")
+        if success is None or not success.columns:
+            yield record, None if success is None else self._value(held, "success", success.at, single=True)
+            return
+        columns = list(held[0].value) if isinstance(held[0].value, dict) else []
+        for column, groups in zip(columns, Pattern(success.columns).groups(columns), strict=True):
+            if groups:
+                self._found.add("success")
+                yield {**record, **({"trial": groups["trial"]} if groups.get("trial") else {})}, held[0].value[column]
+        self._missing.setdefault("success", Misfit(f"no column matches '{success.columns}'"))
+
+    def _ids(self, held: Sequence[Row]) -> dict[str, Any]:
+        """Dialogue, task and trial, under the documented names."""
+        record: dict[str, Any] = {}
+        for name, documented in (("dialogue", "id"), ("task", "task_id"), ("trial", "trial")):
+            field = self._mapping.field(name)
+            if field is None or (value := self._value(held, name, field.at)) in (None, ""):
+                continue
+            if not field.match:
+                record[documented] = value
+                continue
+            cut = as_text(value)
+            [groups] = Pattern(field.match).groups([cut[-300:] if field.at == "$path" else cut])
+            if not groups:
+                raise Misfit(f"{name}: {shown(value)} does not match {field.match}{self._place(name)}")
+            named = {"dialogue": "id", "task": "task_id", "trial": "trial"}
+            found = {named[group]: text for group, text in groups.items() if group in named and text is not None}
+            record |= found or {documented: next(iter(groups.values())) or value}
+        return record
+
+    def _value(self, held: Sequence[Row], name: str, path: str, *, single: bool = False) -> Any:
+        """The first value that is there; ``single``: the only one."""
+        found = []
+        for row in held:
+            try:
+                value = row.get(path)
+            except Misfit as error:
+                self._missing.setdefault(name, error)
+                continue
+            self._found.add(name)
+            if value not in (None, ""):
+                found.append(value)
+                if not single:
+                    break
+        if len(set(map(as_text, found))) > 1:
+            raise Misfit(f"{name}: messages of one conversation say {shown(found[0])} and {shown(found[-1])}")
+        return found[0] if found else None
+
+    def _verdict(self, value: Any) -> bool | None:
+        """Passed or not; None, and a note, for another word."""
+        success = self._mapping.field("success")
+        if success is None or value in (None, ""):
+            return None
+        number, word = number_in(value), as_text(value).strip().lower()
+        if success.at_least is not None:
+            passed = None if number is None else number >= success.at_least - TOLERANCE
+        elif success.true_values:
+            known = {True: words(success.true_values), False: words(success.false_values)}
+            passed = next((verdict for verdict, names in known.items() if word in names), None)
+        elif isinstance(value, str):
+            passed = WORDS.get(word)
+        elif number is not None and min(abs(number), abs(number - 1)) <= TOLERANCE:
+            passed = number > 0.5
+        elif number is not None:
+            raise Misfit(f"success: {shown(value)} is neither 1 nor 0; say from where on it passes (at_least)")
+        else:
+            passed = None
+        if passed is None:
+            self._notes.add(f"success is '{as_text(value)[:40]}', which is neither passed nor failed: not judged")
+        return passed
+
+    def _messages(self, held: Sequence[Row]) -> LogMessages:
+        """What was said and done, in the order of the mapping."""
+        mapping = self._mapping
+        if mapping.reads == "results":
+            return LogMessages((), ())
+        listed = [row.value for row in held] if not mapping.messages_at else []
+        for field in mapping.messages_at:
+            given = opened(self._value(held, "messages", field.at), field.chain)
+            if isinstance(given, str) and field.role:
+                given = {"role": field.role, "content": given}
+            if given is not None and not isinstance(given, dict | list):
+                raise Misfit(f"messages: {shown(given)} is no list of messages{self._place('messages')}")
+            listed += given if isinstance(given, list) else [given] if given else []
+        if mapping.role or mapping.content or mapping.roles:
+            listed = list(self._renamed(listed))
+        return read_messages(listed, self._notes)
+
+    def _renamed(self, listed: Sequence[Any]) -> Iterator[dict[str, Any]]:
+        """Messages with their role and content under these names."""
+        mapping = self._mapping
+        for number, message in enumerate(listed):
+            try:
+                role = inside(message, mapping.role or "role")
+                content = inside(message, mapping.content or "content") if mapping.content else message.get("content")
+            except Misfit as error:
+                raise Misfit(f"message {number}: {error}{self._place('role' if mapping.role else 'content')}") from None
+            if mapping.roles.get(as_text(role), role) is None:
+                self._notes.add(f"messages by '{as_text(role)[:40]}' left out")
+                continue
+            yield {**message, "role": mapping.roles.get(as_text(role), role), "content": content}

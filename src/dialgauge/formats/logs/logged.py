@@ -26,7 +26,7 @@ NAMES = frozenset(
 )  # fmt: skip
 #: A reward this close to 1 is a pass.
 TOLERANCE = 1e-6
-_WORDS = {"true": True, "1": True, "false": False, "0": False}
+WORDS = {"true": True, "1": True, "false": False, "0": False}
 _MOST = 1e15
 _LONGEST_LABEL, _MOST_TRIALS = 60, 1_000_000
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
@@ -97,7 +97,7 @@ def _verdict(name: str, value: Any, notes: Notes) -> bool | None:
         number = number_in(value)
         passed = None if number is None else abs(number - 1) <= TOLERANCE
     elif isinstance(value, str):
-        passed = _WORDS.get(value.strip().lower())
+        passed = WORDS.get(value.strip().lower())
     elif isinstance(value, int | float) and value not in (0, 1):
         raise DialgaugeError(f"'{name}' is {value:g}, and a verdict is true or false, 1 or 0; call a score 'scores'")
     else:
