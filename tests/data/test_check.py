@@ -58,7 +58,7 @@ def test_a_sound_file(tmp_path: Path) -> None:
     )
     report = check([source])
     group = only_group(report)
-    assert (group.format, group.kind, group.recognised) == ("native", "dialogues", "by its content")
+    assert (group.format, group.kind, group.tier) == ("native", "dialogues", "a named format, told by its content")
     assert (group.dialogues, group.turns, group.user_turns, group.states, group.predicted) == (2, 6, 3, 3, 0)
     assert group.domains == {"hotel": 2}
     assert [(slot.domain, slot.slot, slot.filled, slot.values) for slot in group.slots] == [("hotel", "area", 3, 2)]

@@ -278,5 +278,5 @@ def test_what_was_not_read_of_logs_is_told_once_where_it_is_the_same(tmp_path: P
         files.append(tmp_path / f"{name}.jsonl")
         files[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
     assert [note for note in of_logs(*files).notes if "odd" in note] == [
-        "a, b: fields of the log that are not read: odd"
+        "a, b: read as: rows [], task=task_id, success=success, messages=messages; not read: odd"
     ]

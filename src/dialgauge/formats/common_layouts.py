@@ -69,7 +69,10 @@ def read_common(content: Any, file: str, notes: Notes) -> Iterator[Dialogue]:
     mapping = common_mapping(content)
     side = mapping.field("predicted")
     notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
-    return StateReader(mapping, file).read(list(rows(content, mapping.rows, file)), notes)
+    chosen = list(rows(content, mapping.rows, file))
+    if not chosen:
+        raise Misfit("there is nothing in it")
+    return StateReader(mapping, file).read(chosen, notes)
 
 
 def common_mapping(content: Any) -> Mapping:

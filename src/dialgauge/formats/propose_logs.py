@@ -106,7 +106,8 @@ def open_verdict(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) 
     if clear and sum(plain_name(other) in ("success", "passed") for other in found) == 1:
         keys["success"] = name
         return []
-    keys["success"] = success = {"at": {"CHOOSE": list(found)}}
+    success: dict[str, Any] = {"at": {"CHOOSE": list(found)}}
+    keys["success"] = success
     open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
     words = list(dict.fromkeys(as_text(each) for each in values if as_text(each).lower() not in WORDS))
     if words and all(number_in(word) is not None for word in words):

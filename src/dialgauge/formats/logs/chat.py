@@ -69,12 +69,13 @@ class ChatMessages(DialogueFormat):
             content = _content(part)
             path = "" if is_object(content) else "[]"
             for row in rows(content, path, part.name):
-                record = row.value
-                seen |= {name: None for name, value in record.items() if value not in (None, "", [], {})}
+                named = f"number {row.number + 1}"
                 try:
+                    record = _record(row)
+                    named = str(record.get("id") or record.get("task_id") or named)
+                    seen |= {name: None for name, value in record.items() if value not in (None, "", [], {})}
                     yield part, _dialogue(record, row.number + 1, numbering, part, notes)
                 except DialgaugeError as error:
-                    named = str(record.get("id") or record.get("task_id") or f"number {row.number + 1}")
                     notes.refuse(error.at(file=part.name, dialogue=named))
         unread = tuple(str(name)[:60] for name in seen if name not in NAMES and name != notes.verdict)
         notes.reading = Reading(common_log(seen, path, notes.verdict), unread=unread)
@@ -126,9 +127,13 @@ def _content(part: Part) -> Any:
         raise DialgaugeError(str(error), file=part.name) from None
 
 
-def _dialogue(record: Any, number: int, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
-    if not isinstance(record, dict):
-        raise DialgaugeError(f"{shown(record)} is no object")
+def _record(row: Row) -> dict[str, Any]:
+    if not isinstance(row.value, dict):
+        raise DialgaugeError(f"{shown(row.value)} is no object")
+    return row.value
+
+
+def _dialogue(record: dict[str, Any], number: int, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
     if why := _misfit(record):
         seen = ", ".join(str(name)[:30] for name in list(record)[:12])
         raise DialgaugeError(f"{why} (it has {seen}); 'dialgauge data map {part.name}' proposes how to read it")
