@@ -35,9 +35,6 @@ REAL = [
     "users faults {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "data check {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "users score {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
-    "users explain {data}/gcdf1/conversations PMUL2009",
-    "users explain {data}/gcdf1/conversations PMUL2009 --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
-    "users figures {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
     "users faults {data}/tau/tau_airline_gpt-4o.json.gz",
     "reproduce rsa --data {data}",
 ]

@@ -176,13 +176,12 @@ def test_every_option_that_names_an_output_is_declared_as_one(option: click.Opti
         (["data", "list", "--json", "gold.jsonl/x"], "cannot be written"),
         (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "use one of these endings"),
         (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
-        (["users", "score", "gold.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["users", "score", "gold.jsonl", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--csv", "."], "this is a folder"),
         (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
         (["reproduce", "fga", "--markdown", "."], "this is a folder"),
         (["reproduce", "fga", "--figures", "gold.jsonl"], "nothing can be written there"),
-        (["users", "score", "gold.jsonl", "--reference", "."], "this is a folder"),
         (["babi", "simulate", "--out", "gold.jsonl"], "nothing can be written there"),
         (["score", "gold.jsonl", "pred.jsonl", "--json", "a\0b"], "a name cannot hold the character 0"),
         (["score", "gold.jsonl", "pred.jsonl", "--json", "x" * 300], "cannot be written"),
@@ -222,8 +221,7 @@ def hostile(tmp_path: Path) -> Path:
 COMMAND_LINES = [
     ["data", "check", "."],
     ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
-    ["users", "score", "talks.json", "--verdicts"],
-    ["users", "figures", "talks.json", "--figures", "[/bold]\x1b[31m"],
+    ["users", "score", "talks.json", "--figures", "[/bold]\x1b[31m"],
     ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogues", "2"],
     ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
     ["runs", "list", "--store", "[/bold]\x1b[31m"],
@@ -313,14 +311,10 @@ def test_names_that_are_not_utf8_may_become_ids_and_reasons(
     bad = {**good, "dialogue_id": "d2", "turns": [*good["turns"], *good["turns"]]}  # the user speaks twice in a row
     talks = os.fsdecode(b"odd\xff.json")
     (tmp_path / talks).write_text(json.dumps([good, bad]))
-    for words in (
-        ["users", "score", talks],
-        ["users", "find", talks],
-        ["users", "score", talks, "--run", "--store", "runs"],
-    ):
+    for words in (["users", "score", talks, "--no-store"], ["users", "score", talks, "--store", "runs"]):
         outcome = dialgauge(capsys, *words)
         assert outcome.code == 1, outcome.err
-        assert "1 of 2 dialogues could not be scored" in outcome.err
+        assert "1 conversation could not be scored" in outcome.out
     log = os.fsdecode(b"log\xff.txt")
     (tmp_path / log).write_bytes(EXAMPLES["babi"])
     assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--format", "babi").code == 0

@@ -42,7 +42,7 @@ MANIFEST_SCHEMA = files("dialgauge.runs") / "runs-show.schema.json"
 DRAWN = {
     "score": {"scores", "lambda_sweep", "error_onset_1_good", "error_onset_2_bad"},
     "tasks score": {"scores", "why"},
-    "users score": {"scores", "by_domain", "requests_expressed"},
+    "users score": {"scores", "by-domain"},
     "users faults": {"scores", "by_kind_of_fault"},
     "babi evaluate": {"scores", "other_units"},
     "babi table": {"per-response_tst", "per-dialog_tst"},

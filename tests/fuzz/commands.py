@@ -34,10 +34,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "score": ("gold.jsonl", "pred.json", "--resamples", "9"),
     "compare": ("--printed", "systems.csv"),
     "users score": ("talks.json", "--resamples", "9"),
-    "users explain": ("talks.json", "d1", "--talk"),
-    "users find": ("talks.json", "--domain", "hotel"),
+    "users find": ("2", "--domain", "hotel", "--store", "store"),
     "users likeness": ("talks.json", "--corpus", "talks.json"),
-    "users figures": ("talks.json",),
     "tasks score": ("dialogues.json", "responses.json", "--database", "folder", "--resamples", "9"),
     "tasks audit": ("--domain", "depot"),
     "tasks blame": ("tau.json",),
@@ -122,7 +120,7 @@ NUMBERS = ("0", "1", "2", "-1", "3.5", "nan", "1e309", "٣", "", "1_0", "0x1", "
 _ESCAPES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 _CODES = (0, 1, 2)
 #: Commands that take a tenth of a second and more.
-_SLOW = {"users figures"}
+_SLOW: set[str] = set()
 
 
 @cache

@@ -206,11 +206,9 @@ def trials_scored(content: bytes, folder: Path) -> None:
 
 
 def users_judged(content: bytes, folder: Path) -> None:
-    """``dialgauge users score``: scores, tables, explanations."""
-    from dialgauge.users import explanation, score_tables, score_users, warnings
+    """``dialgauge users score``: scores, tables, dialogues."""
+    from dialgauge.report import csv_page, run_report
+    from dialgauge.users import score_users
 
     run = score_users(in_file(folder, content), resamples=5)[0]
-    list(warnings(run))
-    explained = [table for name in run.table("dialogues")["dialogue"] for table in explanation(run, name)]
-    for table in (*score_tables(run), *explained):
-        table.render("csv")
+    csv_page(run_report(run, run.table("dialogues")["dialogue"].to_list()))

@@ -624,10 +624,12 @@ def failed_dialogues(run: dialgauge.Run) -> dict[str, int | None]:
     return dict(rows(run, "failures", "dialogue", "turn"))
 
 
-def user_figures(conversations: Path, canonical_map: Path) -> dict[str, Any]:
+def user_figures(run: dialgauge.Run) -> dict[str, Any]:
     """Figures 1 to 7 of the GCDF1 paper as numbers."""
-    found = command("users", "figures", str(conversations), "--canonical-map", str(canonical_map))
-    return {**found["figures"], "sets": found["goals_per_domain_set"], "constraints": found["constraints_not_in_goal"]}
+    from dialgauge import users as room
+
+    figures = {figure.key: msgspec.to_builtins(figure) for figure in room.paper_figures(run)}
+    return {**figures, "sets": dict(room.goals_per_domain_set(run)), "constraints": room.constraint_counts(run)}
 
 
 def likeness(people: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
@@ -637,7 +639,25 @@ def likeness(people: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, An
         for path, said in zip(paths, (people, user), strict=True):
             dialgauge.write([_talk(name, turns) for name, turns in said.items()], path, format="native")
         document = command("users", "likeness", str(paths[1]), "--corpus", str(paths[0]))
-        return dict(document["users"][0])
+    found = {row["measure"]: row for row in document["page"]["tables"]["likeness"]["rows"]}
+    keys = {
+        "dialogues": "dialogues that both have",
+        "turns": "user turns",
+        "corpus_turns": "people's turns",
+        "kl_acts": "KL of acts, bits",
+        "kl_turns": "KL of turns per dialogue, bits",
+        "cvm_turns": "Cramér–von Mises, turns per dialogue",
+        "cvm_acts": "Cramér–von Mises, acts per turn",
+    }
+    rates = {
+        kind: {name: found[f"act {title}{words}"]["user"] for name, title in _RATES.items()}
+        | {end: found[f"act F1{words}"][f"user {end}"] for end in ("low", "high")}
+        for kind, words in (("acts", ""), ("values", " with values"))
+    }
+    return {key: found[title]["user"] for key, title in keys.items()} | rates
+
+
+_RATES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def _talk(name: str, said: Sequence[Sequence[tuple[str, str]]]) -> dialgauge.Dialogue:
@@ -650,14 +670,16 @@ def _talk(name: str, said: Sequence[Sequence[tuple[str, str]]]) -> dialgauge.Dia
 
 
 def reference_layout(conversations: list[Any], canonical_map: dict[str, Any]) -> Any:
-    """The file that `users score --reference` writes. Goes with that option."""
+    """Scored conversations as `runs export --to gcdf1` writes them."""
     with tempfile.TemporaryDirectory() as folder:
-        source = _written(conversations, Path(folder) / "dialogues_1.json")
-        mapping = _written(canonical_map, Path(folder) / "map.json")
-        target = Path(folder) / "reference.json"
-        words = ("users", "score", str(source), "--canonical-map", str(mapping), "--resamples", "0")
-        command(*words, "--reference", str(target), exit_codes=(0, 1))
-        return json.loads(target.read_text())
+        work = Path(folder)
+        source, mapping = _written(conversations, work / "talks.json"), _written(canonical_map, work / "map.json")
+        scored = ("users", "score", str(source), "--canonical-map", str(mapping), "--resamples", "0")
+        command(*scored, exit_codes=(0, 1), folder=work)
+        words = ("runs", "export", "latest", "--to", "gcdf1", "-o", "tree.json")
+        call = [sys.executable, "-m", "dialgauge", *words, "--store", str(work / "runs")]
+        subprocess.run(call, cwd=work, check=True, capture_output=True)
+        return json.loads((work / "tree.json").read_text())
 
 
 # Tasks: Inform, Success, BLEU

@@ -37,9 +37,8 @@ def run(shared_data: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def figures(shared_data: Path) -> dict[str, Any]:
-    folder = shared_data / "gcdf1"
-    return surface.user_figures(folder / "conversations", folder / "multiwoz21_canonical_map.json.gz")
+def figures(run: Any) -> dict[str, Any]:
+    return surface.user_figures(run)
 
 
 def test_every_score(run: Any, document: Any) -> None:

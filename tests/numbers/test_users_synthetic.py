@@ -186,7 +186,6 @@ def flat_labels(tree: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield label, branch
 
 
-# The option --reference goes; then this test, `flat_labels` and `surface.reference_layout` go with it.
 def test_the_stored_tables_hold_what_the_reference_layout_says(
     document: Any, runs: list[tuple[list[Any], Any]]
 ) -> None:

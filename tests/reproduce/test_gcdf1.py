@@ -134,8 +134,6 @@ def test_every_table_and_figure_is_there(record: Reproduction) -> None:
         *(f"Figure {key}." for key in ("1", "2", "3", "4a", "4b", "5", "6a", "6b", "7")),
     ):
         assert name in parts
-    assert len(record.figures) == 9
-    assert record.figures["gcdf1_figure2"]().to_dict()["title"]["text"] == "Why users repeat constraints"
 
 
 def test_without_the_conversations_it_says_so(tmp_path: Path) -> None:

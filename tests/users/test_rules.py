@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import DialogueScore, Scorer
+from dialgauge.users import Scorer
+from dialgauge.users.verdicts import DialogueScore
 from dialgauge.values import CanonicalMap
 from support.talks import configured, mishear, talk
 

@@ -1,38 +1,23 @@
-"""Users as runs: the contract of every run, the same output in memory and from the store, any source, any number of
-workers."""
+"""Users as runs: any source, failures with their place, measures, profiles that do not fit, find, and the layout of
+GCDF1's authors."""
 
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Task
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Signature
-from dialgauge.runs import Run, Store
-from dialgauge.users import (
-    Query,
-    UserOptions,
-    UserRuns,
-    as_system,
-    draw,
-    explanation,
-    figure_numbers,
-    find,
-    paper_figures,
-    reference_report,
-    score_conversations,
-    score_tables,
-    transcript,
-    verdict_table,
-)
+from dialgauge.measures import Signature, card_named, cards, parse_measure
+from dialgauge.report import run_page
+from dialgauge.runs import Run, Store, new_run
+from dialgauge.users import find_conversations, gcdf1_tree
 from runs.contract import assert_run_contract
+from support.packages import install, on_the_path
 from support.talks import mishear, talk
 
 GOAL = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",)), "taxi": Task(book={"day": "friday"})}
@@ -43,66 +28,28 @@ LOOP = mishear(
 BROKEN = msgspec.structs.replace(GOOD, id="broken", goal=None)
 EMPTY = talk(GOAL, id="empty")
 TALKS = [GOOD, BROKEN, LOOP, EMPTY]
+HOTEL = {"hotel": Task(info={"area": "north"})}
 
 
-@pytest.fixture(scope="module")
-def stored_real(convlab_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The 1,000 conversations, from a store."""
-    return Store(tmp_path_factory.mktemp("store") / "runs").add(convlab_run)
+def score(*dialogues: Dialogue, **options: object) -> Run:
+    return dialgauge.score_users(list(dialogues), **{"resamples": 0, **options})[0]  # type: ignore[arg-type]
 
 
-def test_every_users_run_keeps_the_contract(tmp_path: Path) -> None:
-    run = dialgauge.score_users(TALKS, resamples=20)[0]
+def failures(run: Run) -> list[tuple[str, int | None]]:
+    return run.table("failures").select("dialogue", "turn").rows()
+
+
+def test_every_users_run_keeps_the_contract(tmp_path: Path, convlab_run: Run) -> None:
+    run = score(*TALKS, resamples=20)
     assert_run_contract(run)
     stored = Store(tmp_path / "runs").add(run)
     assert_run_contract(stored)
     assert (stored.kind, stored.scores, stored.details) == ("users", run.scores, run.details)
     assert list(stored.dialogues()) == TALKS
-    assert stored.table("failures")["dialogue"].to_list() == ["broken"]
+    assert failures(stored) == [("broken", None)]
     for name in run.tables:
         assert stored.table(name).equals(run.table(name)), name
-
-
-def test_the_contract_holds_for_real_conversations(stored_real: Run, convlab_run: Run) -> None:
-    assert_run_contract(stored_real)
     assert_run_contract(convlab_run)
-
-
-def everything(run: Run) -> Iterator[tuple[str, Any]]:
-    """All that is ever shown of a run."""
-    yield "scores", [table.render("markdown") for table in score_tables(run)]
-    yield "json", msgspec.json.encode(as_system(run, per_dialogue=True))
-    yield "reference", msgspec.json.encode(reference_report(run))
-    yield "verdicts", verdict_table(run).render("markdown")
-    yield "figures", msgspec.json.encode(figure_numbers(run))
-    yield "drawn", [draw(figure).to_dict() for figure in paper_figures(run)]
-    for query in (Query(), Query(behaviour="unmatched", domain="hotel"), Query(verdict="missing"), Query(end="loop")):
-        yield str(query), find(run, query).write_json()
-
-
-@pytest.mark.soak
-def test_fresh_and_stored_runs_show_the_same(convlab_run: Run, stored_real: Run) -> None:
-    for (name, fresh), (_, stored) in zip(everything(convlab_run), everything(stored_real), strict=True):
-        assert fresh == stored, name
-    ids = convlab_run.table("conversation_facts")["dialogue"].to_list()
-    for dialogue in ids[::100]:
-        fresh, stored = (
-            [table.render("markdown") for table in explanation(run, dialogue)] for run in (convlab_run, stored_real)
-        )
-        assert fresh == stored
-        assert list(transcript(convlab_run, dialogue)) == list(transcript(stored_real, dialogue))
-
-
-def test_a_stored_run_can_be_opened_from_python(tmp_path: Path) -> None:
-    store = Store(tmp_path / "runs")
-    fresh = dialgauge.score_users(TALKS, resamples=0)[0]
-    opened = UserRuns([store.open(store.add(fresh).id)])
-    assert opened[0]["I-GCDF1"] == fresh["I-GCDF1"]
-    assert str(opened.explain("loop")) == str(UserRuns([fresh]).explain("loop"))
-    with pytest.raises(DialgaugeError, match="no goal"):
-        opened.explain("broken")
-    with pytest.raises(DialgaugeError, match="is not a run of"):
-        UserRuns([store.add(dialgauge.runs.new_run(kind="tracking", name="x"))])
 
 
 def test_files_a_corpus_a_run_a_list_and_a_stream_score_alike(tmp_path: Path) -> None:
@@ -117,35 +64,7 @@ def test_files_a_corpus_a_run_a_list_and_a_stream_score_alike(tmp_path: Path) ->
         assert list(users.dialogues()) == TALKS
 
 
-def test_the_profile_follows_the_format_of_a_corpus(shared_data: Path) -> None:
-    path = shared_data / "multiwoz21" / "val.json.gz"
-    users = dialgauge.score_users(dialgauge.read(path), resamples=0)[0]
-    assert users.details["profile"] == "multiwoz21-people"
-    assert users.scores == dialgauge.score_users(path, resamples=0)[0].scores
-
-
-def test_an_id_used_twice_in_memory_is_a_failure_and_no_conversation(tmp_path: Path) -> None:
-    again = msgspec.structs.replace(LOOP, id="GOOD.json")
-    users = dialgauge.score_users([GOOD, *(msgspec.structs.replace(GOOD, id=str(n)) for n in range(40)), again])[0]
-    assert "already used by an earlier dialogue" in users.table("failures")["reason"][0]
-    assert len(list(users.dialogues())) == 41
-    Store(tmp_path / "runs").add(users)
-
-
-def test_a_dialogue_that_failed_gives_way_to_a_later_one_of_its_id(tmp_path: Path) -> None:
-    """As ever, files are scored one by one: an id counts as used when a dialogue of it was scored."""
-    for name, dialogue in (("a", BROKEN), ("b", msgspec.structs.replace(GOOD, id="broken"))):
-        dialgauge.write([dialogue], tmp_path / f"{name}.jsonl", format="native")
-    users = dialgauge.score_users(tmp_path, resamples=0)[0]
-    assert users.table("conversation_facts")["dialogue"].to_list() == ["broken"]
-    (kept,) = users.dialogues()
-    assert kept.goal is not None
-    assert_run_contract(users)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Files with a failure, an id used twice and a dialogue that cannot be read, and an archive."""
+def test_files_of_several_kinds_are_scored_in_order_and_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     path = tmp_path / "talks"
     path.mkdir()
     dialgauge.write([GOOD, BROKEN], path / "a.jsonl", format="native")
@@ -157,14 +76,12 @@ def folder(tmp_path: Path) -> Path:
     dialgauge.write([msgspec.structs.replace(GOOD, id="packed")], packed, format="native")
     with tarfile.open(path / "d.tar", "w") as archive:
         archive.add(packed, "member.jsonl")
-    return path
-
-
-def test_files_of_several_kinds_are_scored_in_order(folder: Path) -> None:
-    scored = score_conversations(folder)
-    assert [each.id for each in scored.results] == ["good", "loop", "empty", "packed"]
-    assert [each.dialogue for each in scored.failures] == ["broken", "good", "bad"]
-    assert scored.unread == 1
+    run = dialgauge.score_users(path, resamples=0)[0]
+    assert run.table("conversation_facts")["dialogue"].to_list() == ["good", "loop", "empty", "packed"]
+    found = run.table("failures").select("dialogue", "file").rows()
+    assert found == [("broken", str(path / "a.jsonl")), ("good", str(path / "b.json")), ("bad", str(path / "c.json"))]
+    count = run.coverage["dialogues"]
+    assert (count.expected, count.read, count.scored, count.failed) == (7, 6, 4, 3)
 
 
 def test_the_order_of_files_changes_no_number(tmp_path: Path) -> None:
@@ -173,63 +90,240 @@ def test_the_order_of_files_changes_no_number(tmp_path: Path) -> None:
         talk(goal, ("hotel inform area=north",), (), *([("hotel inform area=north",), ()] * (n % 4)), id=f"d{n}")
         for n, goal in enumerate(goals)
     ]
-    for name, order in (("one", talks), ("other", talks[::-1])):
-        (tmp_path / name).mkdir()
-        for number, each in enumerate(order):
-            dialgauge.write([each], tmp_path / name / f"{number:02}.jsonl", format="native")
-    one, other = (dialgauge.score_users(tmp_path / name, resamples=200)[0] for name in ("one", "other"))
-    first, second = (users.scores["I-GCDF1"] for users in (one, other))
+    first, second = (score(*order, resamples=200).scores["I-GCDF1"] for order in (talks, talks[::-1]))
     assert first.low != first.high
     assert (first.low, first.high) == (second.low, second.high)
     assert first.value == pytest.approx(second.value, abs=1e-15)
-    by_id = [
-        dict(zip(t["dialogue"], t["num"], strict=True)) for t in (u.table("dialogue_scores") for u in (one, other))
-    ]
-    assert by_id[0] == by_id[1]
-    facts = one.table("conversation_facts")["dialogue"].to_list()
-    assert facts == [each.id for each in talks]
 
 
-def test_the_folder_into_which_the_reference_wrote_its_results_is_read(tmp_path: Path) -> None:
-    """It writes its scores and the dialogues once more, with metrics and altered goals, beside the conversations."""
-    folder = tmp_path / "test"
-    folder.mkdir()
-    dialgauge.write([GOOD], folder / "dialogues_001.json", format="gcdf1")
-    dialgauge.write([LOOP], folder / "dialogues_002.json", format="gcdf1")
-    alone = dialgauge.score_users(folder, resamples=0)[0]
-    (folder / "baseline.json").write_bytes(msgspec.json.encode(reference_report(alone)))
-    again = {}
-    for number in (1, 2):
-        for record in msgspec.json.decode((folder / f"dialogues_00{number}.json").read_bytes()):
-            again[record["dialogue_id"]] = record | {"metrics": {"igcd_f1": {"hotel": [1.0]}}}
-    (folder / "metrics_per_dialogue.json").write_bytes(msgspec.json.encode(again))
-    beside = dialgauge.score_users(folder, resamples=0)[0]
-    assert beside.scores == alone.scores
-    assert beside.table("failures").is_empty()
-    assert [note.partition(":")[0] for note in beside.notes] == [
-        "baseline.json skipped",
-        "metrics_per_dialogue.json skipped",
-    ]
-    assert dialgauge.score_users(folder / "metrics_per_dialogue.json", resamples=0)[0].scores == alone.scores
+def test_the_profile_follows_the_format(shared_data: Path, tmp_path: Path) -> None:
+    path = shared_data / "multiwoz21" / "val.json.gz"
+    users = dialgauge.score_users(path, resamples=0)[0]
+    assert users.details["profile"] == "multiwoz21-people"
+    assert dialgauge.score_users(dialgauge.read(path), resamples=0)[0].scores == users.scores
+    dialgauge.write([GOOD], tmp_path / "a.json", format="gcdf1")
+    (tmp_path / "b.json.gz").write_bytes(path.read_bytes())
+    with pytest.raises(DialgaugeError, match="formats gcdf1, multiwoz"):
+        dialgauge.score_users(tmp_path, resamples=0)
+    assert dialgauge.score_users(tmp_path, profile="multiwoz21", resamples=0)[0].coverage["dialogues"].scored
 
 
-def test_what_ends_the_work_is_one_sentence(folder: Path) -> None:
-    (folder / "b.json").write_text('[{"dialogue_id": "x", "turns": [')
-    with pytest.raises(DialgaugeError) as caught:
-        score_conversations(folder / "b.json", UserOptions(format="gcdf1"))
-    assert str(caught.value).startswith(str(folder / "b.json"))
-    assert "\n" not in str(caught.value)
+ACT_WITHOUT_SERVICE = Turn(speaker="user", acts=(Act("Hotel-Inform", "", "area", ("north",)),))
+BAD = {
+    "alternation broken": (msgspec.structs.replace(GOOD, id="bad", turns=(GOOD.turns[0], GOOD.turns[0])), 1),
+    "system begins": (msgspec.structs.replace(GOOD, id="bad", turns=GOOD.turns[1:]), 0),
+    "missing goal": (msgspec.structs.replace(GOOD, id="bad", goal=None), None),
+    "unknown domain": (
+        talk({"bus": Task(info={"zone": "1"})}, ("bus inform zone=1",), (), ("bus inform zone=1",), (), id="bad"),
+        2,
+    ),
+    "act without service": (msgspec.structs.replace(GOOD, id="bad", turns=(ACT_WITHOUT_SERVICE, GOOD.turns[1])), 0),
+    "separators inside": (talk(HOTEL, ("hotel inform area=a===b",), (), id="bad"), 0),
+    "goal value not in the map": (
+        talk({"hotel": Task(info={"area": "moon"})}, ("hotel inform area=nrth",), (), id="bad"),
+        0,
+    ),
+    "domain called combined": (talk({"combined": Task(info={"area": "north"})}, (), (), id="bad"), None),
+    "id used twice": (msgspec.structs.replace(GOOD, id="GOOD.json"), None),
+    "no acts": (
+        Dialogue(id="bad", goal=Goal(tasks=HOTEL), turns=tuple(Turn(speaker=t.speaker, text="x") for t in GOOD.turns)),
+        None,
+    ),
+    "two million turns": (Dialogue(id="bad", turns=GOOD.turns * 1_000_000, goal=Goal(tasks=HOTEL)), 100_000),
+}
 
 
-def test_the_signature_says_what_could_change_the_score(tmp_path: Path) -> None:
-    users = dialgauge.score_users(TALKS, mode="recommended", resamples=0)[0]
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_dialogue_fails_alone(name: str, tmp_path: Path) -> None:
+    bad, turn = BAD[name]
+    (tmp_path / "map.json").write_text('{"area": {"north": ["north"], "special_keys": {"not_in_goal": {}}}}')
+    good = talk(HOTEL, ("hotel inform area=north",), (), id="good")
+    run = score(good, bad, msgspec.structs.replace(good, id="another"), canonical_map=tmp_path / "map.json")
+    assert failures(run) == [(bad.id, turn)]
+    assert run.coverage["dialogues"].scored == 2
+
+
+def test_odd_conversations_are_scored_and_warned_about() -> None:
+    odd = talk(HOTEL, ("hotel inform area=north",), (), ("hotel inform area=a###b",), (), id="odd")
+    run = score(GOOD, EMPTY, odd)
+    warnings = dict(run.table("conversation_facts").select("dialogue", "warnings").rows())
+    assert warnings["good"] == []
+    assert warnings["empty"] == ["the conversation is empty, and counts as a user that says nothing"]
+    assert warnings["odd"] == ["turn 2: the value 'a###b' contains '###' and is split"]
+    assert score(odd, mode="recommended").table("conversation_facts")["warnings"].to_list() == [[]]
+
+
+def test_a_long_dialogue_is_scored_in_linear_time_when_allowed() -> None:
+    long = Dialogue(id="long", turns=GOOD.turns * 20_000, goal=Goal(tasks=HOTEL))
+    run = score(long)
+    assert run.table("verdicts").filter(domain="hotel", measure="I-GCDF1")["fp"].sum() > 19_999
+    assert run.table("loops")["repeats"].to_list() == [20_000]
+
+
+def test_the_signature_says_what_could_change_the_score() -> None:
+    users = score(*TALKS, mode="recommended")
     signature = Signature.parse(users.scores["I-GCDF1 precision[hotel]"].signature)
-    parts = ["measure", "mode", "profile", "map", "config", "dialogues", "turns", "version"]
-    assert list(signature) == parts
+    assert list(signature) == ["measure", "mode", "profile", "map", "config", "dialogues", "turns", "version"]
     assert signature["measure"] == "I-GCDF1 precision[hotel]"
     assert (signature["mode"], signature["dialogues"], signature["turns"]) == ("recommended", "2", "10")
+    once = score(*TALKS, overrides={"igcd_f1.repetitions.count_fp": False})
+    assert once["I-GCDF1"] > score(*TALKS)["I-GCDF1"]
+    assert Signature.parse(once.signature)["config"] != Signature.parse(score(*TALKS).signature)["config"]
 
 
-def test_only_one_dialogue_is_no_list_of_dialogues() -> None:
-    with pytest.raises(dialgauge.DialgaugeError, match="something of type Dialogue cannot be read"):
-        dialgauge.score_users(Dialogue(id="x", turns=()))  # type: ignore[arg-type]
+# Measures
+
+
+@pytest.mark.parametrize("name", ["I-GCDF1", "I-GCDF1 precision", "R-GCDF1 recall[hotel]", "R-GCDF1[a%5B1%5D]"])
+def test_names_parse_back(name: str) -> None:
+    assert str(parse_measure(name)) == name
+    assert parse_measure(name).card in cards("users").values()
+
+
+def test_what_f1_loses_to_each_side_sums_to_one_with_it_in_every_part() -> None:
+    run = score(*TALKS)
+    sides = ("user NLU", "user policy", "system")
+    for part in ("", "[hotel]", "[taxi]"):
+        lost = sum(float(run.scores[f"I-GCDF1 lost to {side}{part}"]) for side in sides)
+        assert float(run.scores[f"I-GCDF1{part}"]) + lost == pytest.approx(1)
+    for card in cards("users").values():
+        assert card_named(card.name, "users") is card
+        assert (card.unit, card.lower, card.upper, card.parts) == ("share", 0, 1, True)
+        assert card.higher_is_better == (" lost to " not in card.name)
+
+
+def test_measures_can_be_chosen() -> None:
+    users = score(GOOD, LOOP, measures=["R-GCDF1", "I-GCDF1[hotel]"])
+    assert set(users.scores) == {"I-GCDF1[hotel]", "R-GCDF1", "R-GCDF1[hotel]"}
+    assert_run_contract(users)
+    with pytest.raises(DialgaugeError, match="no conversation has a score in the domain 'train'"):
+        score(GOOD, measures=["I-GCDF1[train]"])
+    with pytest.raises(DialgaugeError, match="Did you mean 'I-GCDF1'"):
+        dialgauge.score_users("absent.json", measures=["I-GCDF"])
+
+
+CODE = '''
+    """Loops per conversation: a card and a pure function of the evidence."""
+
+    import numpy as np
+
+    from dialgauge.measures import Card
+
+
+    def _loops(evidence, settings):
+        return np.array([float(len(result.loops)) for result in evidence.results]), np.ones(evidence.dialogues)
+
+
+    LOOPS = Card(
+        name="Loops", family="users", title="Loops", summary="Loops per conversation.", formula="loops / conversations",
+        source="an example", units=_loops, unit="loops", upper=float("inf"), higher_is_better=False,
+    )
+'''
+
+
+def test_a_measure_of_another_package_is_scored_like_ours(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    install(site, "count_loops", CODE, "[dialgauge.measures]\nLoops = count_loops:LOOPS\n")
+    plain = score(GOOD, LOOP, resamples=100)
+    with on_the_path(site):
+        users = score(GOOD, LOOP, measures=["all"], resamples=100)
+        loops = users.scores["Loops"]
+        assert_run_contract(users)
+    assert (loops.value, loops.unit, loops.higher_is_better, loops.upper) == (0.5, "loops", False, None)
+    assert "measure:Loops|mode:reference" in loops.signature
+    assert {name: score for name, score in users.scores.items() if name != "Loops"} == plain.scores
+
+
+# Profile and conversations
+
+#: A profile of one's own: acts in capitals, services with numbers, and requests that are bare slots.
+OWN = """name: own
+acts: {inform: ['^INFORM$'], request: ['^REQUEST$']}
+domains: {'Restaurants_*': {entity_slots: [restaurant_name]}}
+requests_carry_service: false
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> str:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN)
+    return str(path)
+
+
+def test_every_result_says_what_was_recognised() -> None:
+    run = score(talk(HOTEL, ("hotel inform area=north",), ("hotel inform phone=1",), id="d"))
+    shown = "100.0% of 2 acts recognised by the profile multiwoz21; 100.0% of 1 slot of the goals uttered"
+    assert shown in str(run_page(run, ["by-domain"]))
+
+
+def test_a_profile_that_does_not_fit_is_refused(own: str) -> None:
+    without = tuple(Turn(speaker=turn.speaker, text="hello", acts=()) for turn in GOOD.turns)
+    with pytest.raises(DialgaugeError, match="no user turn of any conversation has a dialogue act"):
+        score(msgspec.structs.replace(GOOD, turns=without))
+    with pytest.raises(DialgaugeError, match=r"profile own recognises none of the 3 acts \(Hotel-Inform"):
+        score(GOOD, profile=own)
+    goal = {"Restaurants_1": Task(info={"cuisine": "thai"}, requests=("phone",))}
+    acts = (Act("INFORM", "Restaurants_1", "cuisine", ("thai",)), Act("REQUEST", "Restaurants_1", "phone"))
+    said = Turn(speaker="user", acts=acts, requested={"Restaurants_1": ("phone",)})
+    dialogue = Dialogue(id="1", turns=(said, Turn(speaker="system")), goal=Goal(tasks=goal))
+    with pytest.raises(DialgaugeError, match=r"multiwoz21 knows none of the domains.*Restaurants_1"):
+        score(dialogue)
+    fitting = score(dialogue, profile=own)
+    assert (float(fitting["I-GCDF1"]), float(fitting["R-GCDF1"])) == (1, 1)
+    bare = msgspec.structs.replace(GOOD.turns[0], requested={"hotel": ("phone",)})
+    with pytest.raises(DialgaugeError, match="requested slots written as 'service-slot', and none of the 1 is"):
+        score(msgspec.structs.replace(GOOD, turns=(bare, GOOD.turns[1])))
+
+
+def test_odd_things_are_said() -> None:
+    goal = {**GOAL, "hotl": Task(info={"area": "north"})}
+    strange = tuple(Act(f"hotel-shout{n}", "hotel", "stars", ("4",)) for n in range(9))
+    first = msgspec.structs.replace(GOOD.turns[0], acts=(*(GOOD.turns[0].acts or ()), *strange))
+    run = score(msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1])))
+    notes = "\n".join(run.notes)
+    assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in notes
+    assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
+
+
+# What a stored run tells
+
+
+def test_conversations_are_found_by_what_happened_in_them() -> None:
+    run = score(GOOD, LOOP)
+
+    def found(**conditions: str) -> list[object]:
+        return [row["dialogue"] for row in find_conversations(run, **conditions).tables["dialogues"].records()]
+
+    assert sorted(map(str, found())) == ["good", "loop"]
+    assert found(verdict="repeated-penalised", domain="hotel", slot="area", end="loop") == ["loop"]
+    assert found(verdict="repeated-penalised", slot="stars") == []
+    assert found(behaviour="multiple_constraint_informs/unmatched") == ["loop"]
+    assert found(behaviour="repeated_inform", domain="hotel") == ["loop"]
+    assert sorted(map(str, found(behaviour="missed_domain", domain="taxi"))) == ["good", "loop"]
+    assert found(cause="system policy") == []
+    wrong = {
+        "'unmatched' means": {"behaviour": "unmatched"},
+        "Did you mean 'repeated_inform'": {"behaviour": "repeated_infrm"},
+        "there is no verdict 'mising'. Did you mean 'missing'": {"verdict": "mising"},
+        "there is no cause": {"cause": "the user"},
+        "no conversation has the domain 'train'": {"domain": "train"},
+    }
+    for sentence, conditions in wrong.items():
+        with pytest.raises(DialgaugeError, match=sentence):
+            found(**conditions)
+    with pytest.raises(DialgaugeError, match="is not a run of"):
+        find_conversations(new_run(kind="tracking", name="x"))
+
+
+def test_a_run_in_the_layout_of_the_authors() -> None:
+    report = gcdf1_tree(score(GOOD, LOOP))
+    assert report["igcd_recall"]["hotel"] == 0.75
+    assert report["metadata"]["counts"]["igcd_f1"] == {"combined": 2, "hotel": 2, "taxi": 2}
+    assert len(report["metadata"]["score_distributions"]["igcd_f1"]["combined"]) == 6
+    repeated = report["metadata"]["igcd_f1"]["multiple_constraint_informs"]["unmatched"]
+    assert repeated == {"loop": {"hotel": [{"area===north": [at, at + 2]} for at in (0, 2, 4)]}}
+    assert report["metadata"]["rgcd_f1"]["auto_ref"] == {}
+    with pytest.raises(DialgaugeError, match="has no R-GCDF1, which the authors' layout holds"):
+        gcdf1_tree(score(GOOD, measures="I-GCDF1,I-GCDF1 precision,I-GCDF1 recall"))

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+import polars as pl
 import pytest
 from msgspec.structs import asdict
 
-from dialgauge.dialogue import Dialogue, Task
-from dialgauge.users import (
-    Confusion,
-    Loop,
-    ScoredConversations,
-    Scorer,
-    because,
-    expression_pattern,
-    main_confusion,
-    misheard,
-)
+from dialgauge import score_users
+from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.runs import Run
+from dialgauge.users import Scorer
+from dialgauge.users.causes import Confusion, Loop, main_confusion, misheard
+from dialgauge.users.patterns import expression_pattern
 from support.talks import act, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -102,18 +98,17 @@ def test_only_a_mishearing_that_bears_on_what_is_repeated_is_the_user_s_nlu(
     assert bool(told) == bool(detail)
 
 
-def test_who_hears_that_nothing_was_found_and_books_again_follows_its_policy(convlab: ScoredConversations) -> None:
+def test_who_hears_that_nothing_was_found_and_books_again_follows_its_policy(convlab_run: Run) -> None:
     """34 loops of the released conversations; in 33 of them some criterion of the refusal was lost on the user."""
-    causes = Counter(str(loop.cause) for score in convlab.results for loop in score.loops)
-    assert causes == {"user NLU": 488, "user policy": 34, "system NLU": 20}
-    loops = [loop for score in convlab.results for loop in score.loops if loop.cause == "user NLU"]
-    assert not [loop for loop in loops if "nooffer" in loop.said or "nooffer" in loop.heard]
+    loops = convlab_run.table("loops").rows(named=True)
+    assert Counter(loop["cause"] for loop in loops) == {"user NLU": 488, "user policy": 34, "system NLU": 20}
+    assert not [loop for loop in loops if loop["cause"] == "user NLU" and "nooffer" in loop["said"] + loop["heard"]]
 
 
-def test_the_paper_s_explanation_of_loops_is_found(convlab: ScoredConversations) -> None:
+def test_the_paper_s_explanation_of_loops_is_found(convlab_run: Run) -> None:
     """Section 4.2.1: the user mislabels the booking's reference as train-offerbooked and repeats until the end."""
-    loops = [loop for score in convlab.results for loop in score.loops]
-    causes = Counter((", ".join(loop.domains), str(loop.cause), main_confusion(asdict(loop))) for loop in loops)
+    loops = convlab_run.table("loops").rows(named=True)
+    causes = Counter((", ".join(loop["domains"]), loop["cause"], main_confusion(loop)) for loop in loops)
     misheard = ("user NLU", "booking-book(ref) heard as train-offerbooked(ref)")
     assert causes["restaurant", *misheard] == 248
     assert causes["hotel", *misheard] == 163
@@ -170,11 +165,33 @@ def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:
     assert list(misheard(said, said[::-1])) == []
 
 
-def test_a_reason_names_the_loop_that_it_stands_in() -> None:
-    early = {"first_turn": 0, "last_turn": 4, "cause": "user NLU", "said": "a", "heard": "b"}
-    late = {"first_turn": 6, "last_turn": 12, "cause": "of another version", "said": "", "heard": ""}
-    inside = "said again in a loop (turns 0–4): the user did not understand the system's answers (a heard as b)"
-    assert because(("lost/loop",), [2], [early, late]) == inside
-    assert because(("lost/loop",), [8], [early, late]) == "said again in a loop (turns 6–12): of another version"
-    assert because(("lost/never_reached",), [], [early, late]).endswith("(turns 6–12): of another version")
-    assert because(("lost/loop",), [2], []) == "said again in a loop"
+def test_the_sentence_with_the_value_is_named_and_its_values_are_replaced() -> None:
+    def inform(slot: str, value: str) -> Act:
+        return Act(name="Hotel-Inform", domain="hotel", slot=slot, values=(value,))
+
+    said = (inform("name", "Acorn House"), inform("phone", "01223"))
+    wish = (inform("area", "north"),)
+    turns = (
+        Turn(speaker="user", text="In the north .", acts=wish, heard=wish),
+        Turn(speaker="system", text="How about Acorn House ? Call 01223 .", acts=said, heard=said[:1]),
+    )
+    run = score_users([Dialogue(id="d", goal=Goal(tasks=HOTEL), turns=turns)], resamples=0)[0]
+    [row] = run.table("confusions").rows(named=True)
+    assert (row["sentence"], row["said"], row["heard"]) == ("call [phone] .", "hotel-inform(phone)", "")
+    assert (row["turn"], row["speaker"], row["error"]) == (1, "system", "missed")
+
+
+def test_the_users_of_the_paper_mishear_the_reference_number(convlab_run: Run) -> None:
+    confusions = convlab_run.table("confusions")
+    keys = ("sentence", "said", "heard")
+    worst = confusions.group_by(keys).agg(times=pl.len(), dialogues=pl.col("dialogue").n_unique()).sort("times")[-1]
+    reference = ("booking-book(ref)", "train-offerbooked(ref)")
+    assert worst.rows() == [("your reference number is [ref] .", *reference, 2938, 489)]
+    assert confusions.height == 13_891
+
+
+def test_forgiven_repetitions_have_a_cause_too(convlab_run: Run) -> None:
+    verdicts = convlab_run.table("verdicts")
+    forgiven = verdicts.filter(verdict="repeated-forgiven")
+    assert (forgiven.height, forgiven["cause"].null_count()) == (758, 0)
+    assert forgiven.select("fp", "fn").sum().row(0) == (0, 0)

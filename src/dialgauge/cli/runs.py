@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from dialgauge import explorer, report
+from dialgauge import explorer, report, users
 from dialgauge.cli import common, writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
-from dialgauge.cli.options import FOLDER, KINDS, PATH, RUN, Whole, bundle
+from dialgauge.cli.options import KINDS, PATH, RUN, Whole, bundle
 from dialgauge.cli.screen import confirm, err, out
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
@@ -156,7 +156,12 @@ def rm(runs: tuple[str, ...], yes: bool, store: Path | None) -> None:
 
 @app.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RUN, help="Runs (ids or unique prefixes).")
-@click.option("-o", "--out", "target", type=FOLDER, required=True, help="Run store to copy them to.")
+@click.option("-o", "--out", "target", type=PATH, required=True, help="Run store to copy them to; with --to a file.")
+@click.option(
+    "--to",
+    type=click.Choice(["gcdf1"]),
+    help="Write one run in another layout instead: gcdf1 is the JSON of GCDF1's authors.",
+)
 @click.option(
     "--redact",
     "redact",
@@ -166,12 +171,17 @@ def rm(runs: tuple[str, ...], yes: bool, store: Path | None) -> None:
 @click.option(
     "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
 )
-def export(runs: tuple[str, ...], target: Path, redact: bool, store: Path | None) -> None:
+def export(runs: tuple[str, ...], target: Path, to: str | None, redact: bool, store: Path | None) -> None:
     """Copy runs with their dialogues to another run store, to share them.
 
     With --redact, personal data that rules can find is replaced, and annotations are not copied.
     """
     opened = Store(store)
+    if to is not None:
+        if len(runs) > 1 or redact:
+            raise DialgaugeError(f"--to {to} writes the numbers of one run, which hold no words to redact")
+        writing.write_json(target, users.gcdf1_tree(opened.open(runs[0])))
+        return
     chosen = list({run.id: run for run in (opened.open(name) for name in runs)}.values())
     if redact:
         chosen, redactor = explorer.redacted_runs(chosen)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +82,6 @@ def reproduce(data: Path | None, tell: Callable[[str], None] = lambda _: None) -
         )
     else:
         experiment_again(record, folder, values, goals, tell)
-    record.figures = {f"gcdf1_figure{key}": partial(users.draw, figure) for key, figure in figures.items()}
     return record
 
 

@@ -58,7 +58,7 @@ class Confusion(Struct, frozen=True, array_like=True, gc=False, cache_hash=True)
     """``speaker`` said one thing and the other side heard another. Values are only given when they alone differ."""
 
     speaker: Speaker
-    fault: ErrorKind
+    error: ErrorKind
     said: str
     heard: str
 
@@ -70,7 +70,7 @@ Occurrence: TypeAlias = tuple[int, Confusion, str]
 class Mishearing(NamedTuple):
     """An act that was said and what was heard for it: None where that is nothing, or where nothing was said."""
 
-    fault: ErrorKind
+    error: ErrorKind
     said: Act | None
     heard: Act | None
 
@@ -175,8 +175,8 @@ class Hearing:
 
 
 def _confusion(speaker: Speaker, pair: Mishearing) -> Confusion:
-    texts = ["" if act is None else describe(act, pair.fault == "value") for act in (pair.said, pair.heard)]
-    return Confusion(speaker, pair.fault, *texts)
+    texts = ["" if act is None else describe(act, pair.error == "value") for act in (pair.said, pair.heard)]
+    return Confusion(speaker, pair.error, *texts)
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")

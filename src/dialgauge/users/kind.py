@@ -8,6 +8,5 @@ USERS = Kind(
     title="Simulated users",
     cards="dialgauge.users.measures:CARDS",
     view="dialgauge.users.views:VIEW",
-    results="dialgauge.users:UserRuns",
     headline=("I-GCDF1", "R-GCDF1"),
 )

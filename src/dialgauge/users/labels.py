@@ -5,8 +5,6 @@ A label is always written whole: ``unmatched`` stands in two trees of the refere
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-
 from dialgauge.errors import DialgaugeError, nearest
 
 #: The trees of the reference's records.
@@ -127,26 +125,23 @@ def _paper_keys() -> dict[str, str]:
 
 #: Label to the name that the figures of the paper give it.
 PAPER_KEYS = _paper_keys()
-#: Names in the paper's text that its figures spell otherwise.
-_SPELLED = {"recom_book_rep": "booking_rep", "no_offer": "nooffer", "no_booking": "nobooking"}
 
 
-def matching_labels(pattern: str) -> list[str]:
-    """The labels that a name or pattern means: the whole label, its last part, or either with ``*``;
-    or the paper's own key.
+def whole_label(name: str) -> str:
+    """The label that a name means: the whole label, or its last part where no other ends like it.
 
-    >>> matching_labels("recom_book_rep")
-    ['multiple_constraint_informs/repeated_while_booking']
+    >>> whole_label("repeated_while_booking")
+    'multiple_constraint_informs/repeated_while_booking'
     """
-    known = {**LABELS, **REASONS}
-    labels = [label for label in known if fnmatchcase(label, pattern) or fnmatchcase(label.rpartition("/")[2], pattern)]
+    known = [*LABELS, *REASONS]
+    labels = [label for label in known if name in (label, label.rpartition("/")[2])]
+    if len(labels) > 1:
+        raise DialgaugeError(f"'{name}' means {' or '.join(labels)}; write one of them in full")
     if not labels:
-        key = _SPELLED.get(pattern, pattern)
-        labels = [label for label, paper in PAPER_KEYS.items() if paper == key]
-    if not labels:
-        names = {label.rpartition("/")[2] for label in known} | set(PAPER_KEYS.values()) | set(_SPELLED)
-        raise DialgaugeError(f"there is no behaviour '{pattern}'.{nearest(pattern, names)}")
-    return labels
+        raise DialgaugeError(
+            f"there is no behaviour '{name}'.{nearest(name, {label.rpartition('/')[2] for label in known})}"
+        )
+    return labels[0]
 
 
 def meaning(label: str) -> str:

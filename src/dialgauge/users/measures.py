@@ -7,22 +7,22 @@ domains of a dialogue.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Card, Floats, Measure, Settings, Units
+from dialgauge.measures import Card, Floats, Settings, Units
 from dialgauge.users.causes import Cause
 from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
 
 ASPECTS = ("f1", "precision", "recall")
-#: Whose fault lost points are, and the causes behind it.
-FAULTS: dict[str, tuple[Cause, ...]] = {
+#: Who loses points, and by which causes.
+SIDES: dict[str, tuple[Cause, ...]] = {
     "user NLU": ("user NLU",),
     "user policy": ("user policy",),
     "system": ("system NLU", "system policy"),
@@ -58,20 +58,19 @@ _SUMMARIES = {
 }
 
 
-class _Column(NamedTuple):
-    """The dialogues that have a score for a measure in a domain, these scores, of how many points each is made
-    (2 TP + FP + FN), and the lost ones by cause."""
-
-    places: list[int]
-    scores: list[PrfScore]
-    points: list[int]
-    lost: list[dict[Cause, int]]
+def score_name(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED) -> str:
+    """A score's name wherever it appears: ``I-GCDF1``, ``I-GCDF1 precision``, ``I-GCDF1 precision[hotel]``."""
+    name = measure if aspect == "f1" else f"{measure} {aspect}"
+    return name if domain == COMBINED else f"{name}[{domain}]"
 
 
-def lost_to(fault: str, lost: Sequence[Mapping[Cause, int]]) -> list[int]:
-    """How many of some lost points, given by cause, are the fault of one side."""
-    first, *more = ([points.get(cause, 0) for points in lost] for cause in FAULTS[fault])
-    return list(map(sum, zip(first, *more, strict=True))) if more else first
+def loss_name(measure: MeasureName, side: str) -> str:
+    """``I-GCDF1 lost to user NLU``."""
+    return f"{measure} lost to {side}"
+
+
+#: Amounts of a dialogue's score: its F1, precision or recall, or the share of F1 that some causes take.
+Amount: TypeAlias = "Callable[[PrfScore, Mapping[Cause, int]], float]"
 
 
 class UserEvidence(Units):
@@ -90,85 +89,60 @@ class UserEvidence(Units):
         ordered = sorted(range(len(results)), key=lambda index: (dialogue_key(results[index].id), results[index].id))
         self.ids = [results[index].id for index in ordered]
         self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
-        self._values: dict[tuple[MeasureName, str, str], NDArray[np.float64]] = {}
 
     def part(self, name: str) -> UserEvidence:
         """One domain."""
-        if all(domain != name for _, domain in self._columns):
+        if all(domain != name for _, domain in self._scored):
             raise DialgaugeError(f"no conversation has a score in the domain '{name}'")
         other = copy.copy(self)
         other.domain = name
         return other
 
-    def domains(self, measure: MeasureName) -> list[str]:
-        """``combined`` and then the domains with a score for the measure, by name."""
-        scored = {domain for name, domain in self._columns if name == measure}
-        return [COMBINED, *sorted(scored - {COMBINED})]
+    def domains(self, measure: str) -> list[str]:
+        """The domains with a score for the measure, by name."""
+        return sorted({domain for name, domain in self._scored if name == measure} - {COMBINED})
 
-    def count(self, measure: MeasureName, domain: str) -> int:
-        """How many dialogues have a score."""
-        return len(self._columns[measure, domain].places) if (measure, domain) in self._columns else 0
+    def has(self, measure: MeasureName) -> bool:
+        """Whether any dialogue has a score in the domain, or in none."""
+        return self.domain == COMBINED or (measure, self.domain) in self._scored
 
-    def values(self, measure: MeasureName, aspect: str, domain: str) -> NDArray[np.float64]:
-        """The score of every dialogue, NaN where it has none."""
-        key = (measure, aspect, domain)
-        if key not in self._values:
-            values = self._values[key] = np.full(self.dialogues, np.nan)
-            if (measure, domain) in self._columns:
-                column = self._columns[measure, domain]
-                values[column.places] = [getattr(score, aspect) for score in column.scores]
-            values.flags.writeable = False
-        return self._values[key]
-
-    def lost(self, measure: MeasureName, fault: str, domain: str) -> NDArray[np.float64]:
-        """What a fault takes from the F1 of every dialogue: its lost points / (2 TP + FP + FN), NaN without a score."""
-        values = np.full(self.dialogues, np.nan)
-        if (measure, domain) in self._columns:
-            column = self._columns[measure, domain]
-            values[column.places] = np.array(lost_to(fault, column.lost)) / column.points
+    def units(self, measure: MeasureName, amount: Amount) -> Floats:
+        """The amount of every dialogue and whether it has one."""
+        values = np.zeros((2, self.dialogues))
+        places, scores = self._scored.get((measure, self.domain), ([], []))
+        values[0, places] = [amount(score, lost) for score, lost in scores]
+        values[1, places] = 1.0
         return values
 
-    def split(self, measure: MeasureName, domain: str) -> dict[str, float]:
-        """The mean that each fault takes from F1; with F1 they sum to 1. Empty where no dialogue has a score."""
-        if not self.count(measure, domain):
-            return {}
-        return {fault: float(np.nanmean(self.lost(measure, fault, domain))) for fault in FAULTS}
-
     @cached_property
-    def _columns(self) -> dict[tuple[MeasureName, str], _Column]:
-        columns: dict[tuple[MeasureName, str], _Column] = {}
-        for index, result in enumerate(self.results):
+    def _scored(self) -> dict[tuple[str, str], tuple[list[int], list[tuple[PrfScore, Mapping[Cause, int]]]]]:
+        """By measure and domain the places of the dialogues that have a score, the scores and the lost points."""
+        found: dict[tuple[str, str], tuple[list[int], list[tuple[PrfScore, Mapping[Cause, int]]]]] = {}
+        for place, result in enumerate(self.results):
             for measure, scores in result.scores.items():
                 lost = result.lost[measure]
                 for domain, score in scores.items():
-                    column = columns.get((measure, domain))
-                    if column is None:
-                        column = columns[measure, domain] = _Column([], [], [], [])
-                    column.places.append(index)
-                    column.scores.append(score)
-                    column.points.append(2 * score.tp + score.fp + score.fn)
-                    column.lost.append(lost.get(domain, {}))
-        return columns
+                    places, pairs = found.setdefault((measure, domain), ([], []))
+                    places.append(place)
+                    pairs.append((score, lost.get(domain, {})))
+        return found
 
 
-def _scores(measure: MeasureName, aspect: str, evidence: UserEvidence, settings: Settings) -> Floats:
-    return _where_known(evidence.values(measure, aspect, evidence.domain))
+def _aspect(aspect: str, score: PrfScore, lost: Mapping[Cause, int]) -> float:
+    value: float = getattr(score, aspect)
+    return value
 
 
-def _losses(measure: MeasureName, fault: str, evidence: UserEvidence, settings: Settings) -> Floats:
-    return _where_known(evidence.lost(measure, fault, evidence.domain))
+def _loss(causes: Sequence[Cause], score: PrfScore, lost: Mapping[Cause, int]) -> float:
+    return sum(lost.get(cause, 0) for cause in causes) / (2 * score.tp + score.fp + score.fn)
 
 
-def _where_known(values: Floats) -> Floats:
-    known = ~np.isnan(values)
-    return np.stack([np.where(known, values, 0.0), known])
+def _units(measure: MeasureName, amount: Amount, evidence: UserEvidence, settings: Settings) -> Floats:
+    return evidence.units(measure, amount)
 
 
 def _obstacle(measure: MeasureName, evidence: UserEvidence, settings: Settings) -> str | None:
-    domain = evidence.domain
-    if domain == COMBINED or evidence.count(measure, domain):
-        return None
-    return f"no conversation has a score in the domain '{domain}'"
+    return None if evidence.has(measure) else f"no conversation has a score in the domain '{evidence.domain}'"
 
 
 def _symbols(*used: str) -> dict[str, str]:
@@ -177,7 +151,7 @@ def _symbols(*used: str) -> dict[str, str]:
 
 def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
     return Card(
-        name=measure if aspect == "f1" else f"{measure} {aspect}",
+        name=score_name(measure, aspect),
         family="users",
         title=_TITLES[measure] if aspect == "f1" else f"{aspect} of {measure}",
         summary=_SUMMARIES[aspect].format(what=POINT_KINDS[measure]),
@@ -185,39 +159,29 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         symbols=_symbols(*_USED[aspect]),
         source=_SOURCE,
         parts=True,
-        units=partial(_scores, measure, aspect),
+        units=partial(_units, measure, partial(_aspect, aspect)),
         obstacle=partial(_obstacle, measure),
     )
 
 
-def _loss_card(measure: MeasureName, fault: str) -> Card[UserEvidence]:
+def _loss_card(measure: MeasureName, side: str) -> Card[UserEvidence]:
     return Card(
-        name=f"{measure} lost to {fault}",
+        name=loss_name(measure, side),
         family="users",
-        title=f"what {measure} loses to {WHOSE[fault]}",
-        summary=f"How much of {measure} is lost to {WHOSE[fault]}? With {measure}, the three losses sum to 1.",
-        formula="mean over dialogues of lost points of that fault / (2 TP + FP + FN)",
+        title=f"what {measure} loses to {WHOSE[side]}",
+        summary=f"How much of {measure} is lost to {WHOSE[side]}? With {measure}, the three losses sum to 1.",
+        formula="mean over dialogues of lost points by that side / (2 TP + FP + FN)",
         symbols=_symbols("TP", "FP", "FN"),
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
         parts=True,
-        units=partial(_losses, measure, fault),
+        units=partial(_units, measure, partial(_loss, SIDES[side])),
         obstacle=partial(_obstacle, measure),
         higher_is_better=False,
     )
 
 
-_CARDS = {(measure, aspect): _card(measure, aspect) for measure in MEASURES for aspect in ASPECTS}
-#: What is scored unless measures are named, and what can be asked for besides.
-DEFAULT_CARDS = tuple(_CARDS.values())
-DEFAULT = tuple(card.name for card in DEFAULT_CARDS)
-CARDS = (*DEFAULT_CARDS, *(_loss_card(measure, fault) for measure in MEASURES for fault in FAULTS))
-
-
-def gcdf1(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED) -> Measure[UserEvidence]:
-    """The measure of an aspect in a domain."""
-    return Measure(_CARDS[measure, aspect], part="" if domain == COMBINED else domain)
-
-
-def score_name(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED) -> str:
-    """Its name wherever it appears: ``I-GCDF1``, ``I-GCDF1 precision``, ``I-GCDF1 precision[hotel]``."""
-    return str(gcdf1(measure, aspect, domain))
+#: I-GCDF1 and R-GCDF1 by aspect, and what each loses to each side.
+SCORES = tuple(_card(measure, aspect) for measure in MEASURES for aspect in ASPECTS)
+CARDS = (*SCORES, *(_loss_card(measure, side) for measure in MEASURES for side in SIDES))
+DEFAULT = tuple(card.name for card in CARDS)
+HEADS = tuple(card.name for card in SCORES)

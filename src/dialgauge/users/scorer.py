@@ -1,16 +1,23 @@
-"""Scoring dialogues: both measures of one dialogue after another."""
+"""What decides the scores of users, and both measures of one dialogue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import DEFAULT_LIMIT, CanonicalMapFile, Notes, resolve
+from dialgauge.measures import Signature
 from dialgauge.users.acts import ActReader
 from dialgauge.users.causes import Causes
-from dialgauge.users.config import GcdfConfig
+from dialgauge.users.config import GcdfConfig, load_config
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.normalise import Normaliser
 from dialgauge.users.patterns import patterns
@@ -72,20 +79,6 @@ class Scorer:
         except DialgaugeError as error:
             raise error.at(dialogue=dialogue.id) from error
 
-    def score_all(self, dialogues: Iterable[Dialogue]) -> Iterator[DialogueScore | Failure]:
-        """A score or a failure for each dialogue, in order. The second dialogue of one id is a failure."""
-        seen: set[str] = set()
-        for dialogue in dialogues:
-            key = dialogue_key(dialogue.id)
-            if key in seen:
-                yield Failure(dialogue.id, "this id was already used by an earlier dialogue; ids must be unique")
-                continue
-            seen.add(key)
-            try:
-                yield self.score(dialogue)
-            except DialgaugeError as error:
-                yield Failure.of(error)
-
     def _talk(self, dialogue: Dialogue) -> Talk:
         turns = self._reader.turns(dialogue)
         if dialogue.goal is None:
@@ -114,7 +107,6 @@ class Scorer:
             verdicts += [*own, *met]
             by_measure[measure], lost[measure] = scores([*own, *met]), lost_points(own, met)
         goal = Goal(tasks=talk.tasks)
-        fit, unuttered = _fit(talk)
         acts = [act for turn in talk.turns for act in turn.said or ()]
         return DialogueScore(
             id=dialogue.id,
@@ -124,11 +116,10 @@ class Scorer:
             lost=lost,
             verdicts=tuple(verdicts),
             behaviours=tuple(behaviours(verdicts, goal, self.config)),
-            fit=fit,
-            unuttered=unuttered,
+            fit=_fit(talk),
             unknown_acts=tuple(act.act.name for act in acts if act.in_domain and not act.families),
             worded=sum(turn.text != "" for turn in dialogue.turns),
-            acting=sum(bool(turn.acts) for turn in dialogue.turns),
+            acting=sum(bool(turn.acts) for turn in dialogue.user_turns()),
             heard_by=_listeners(dialogue.turns),
             attempts=tuple(talk.attempts()),
             requests_removed=tuple(talk.requests_removed),
@@ -145,8 +136,8 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-def _fit(talk: Talk) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
-    """How much the profile could make of the conversation, and the slots of the goal that nobody uttered."""
+def _fit(talk: Talk) -> ProfileFit:
+    """How much the profile could make of the conversation."""
     acts = [act for turn in talk.turns for act in turn.said or () if act.in_domain]
     uttered = {(act.act.domain, act.slot) for act in acts}
     requested = misnamed = 0
@@ -166,7 +157,72 @@ def _fit(talk: Talk) -> tuple[ProfileFit, tuple[tuple[str, str], ...]]:
         for slot in slots
     }
     booking = talk.profile.booking_service
-    silent = sorted(pair for pair in wanted if pair not in uttered and (booking, pair[1]) not in uttered)
+    said = sum((domain, slot) in uttered or (booking, slot) in uttered for domain, slot in wanted)
     known = sum(bool(act.families) for act in acts)
-    fit = ProfileFit(len(acts), known, len(wanted), len(wanted) - len(silent), requested, misnamed)
-    return fit, tuple(silent)
+    return ProfileFit(len(acts), known, len(wanted), said, requested, misnamed)
+
+
+#: Which profile goes with dialogues of a format, unless one is named.
+PROFILES = {"multiwoz": "multiwoz21-people"}
+DEFAULT_PROFILE = "multiwoz21"
+
+
+def profile_for(format: str) -> str:
+    """The profile that goes with dialogues of a format."""
+    return PROFILES.get(format, DEFAULT_PROFILE)
+
+
+class UserOptions(Struct, frozen=True):
+    """What a user of dialgauge chooses; files are named, not yet read."""
+
+    canonical_map: str | Path | None = None
+    config: str | Path | None = None
+    overrides: tuple[str, ...] = ()
+    #: A shipped one by name, one of your own by its file or the folder of a domain, or the profile itself.
+    profile: str | DatasetProfile | None = None
+    format: str | None = None
+    limit: int = DEFAULT_LIMIT
+
+
+class ScorerSettings(Struct, frozen=True):
+    """Everything a scorer is made of, read once, so that all processes score alike."""
+
+    config: GcdfConfig
+    profile: DatasetProfile
+    canonical_map: dict[str, Any]
+
+    @classmethod
+    def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
+        """The settings that the options name, for dialogues of a format."""
+        chosen = options.profile or profile_for(format)
+        profile = load_profile(chosen) if isinstance(chosen, str) else chosen
+        return cls(
+            config=load_config(options.config, options.overrides, defaults=profile.defaults),
+            profile=profile,
+            canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
+        )
+
+    def scorer(self) -> Scorer:
+        values = CanonicalMap(self.canonical_map) if self.canonical_map else None
+        return Scorer(self.config, self.profile, values)
+
+    def signature(self) -> Signature:
+        """Everything here that could change a score."""
+        return Signature(
+            mode=self.config.mode,
+            profile=f"{self.profile.name}-{_digest(self.profile)}",
+            map=_digest(self.canonical_map) if self.canonical_map else "none",
+            config=_digest(self.config, order="deterministic"),
+        )
+
+
+def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
+    """The content of a canonical map."""
+    parts = resolve(source, limit=limit)
+    if len(parts) != 1:
+        raise DialgaugeError("a canonical map is one file", file=os.fspath(source))
+    return dict(CanonicalMapFile().load(parts[0], Notes()).values)
+
+
+def _digest(content: Any, order: Any = None) -> str:
+    return hashlib.sha256(msgspec.json.encode(content, order=order)).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Conversations scored one file after another, or all that are in memory."""
+"""Conversations of a source, scored one by one: those that fail are named, and the others go on."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dialgauge.dialogue import Dialogue, dialogue_key
-from dialgauge.formats import Corpus, Notes, Part, in_memory, system_name
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import Corpus, Notes, hold, in_memory, stream, system_name
 from dialgauge.runs import Run
-from dialgauge.users.conversation_files import dialogue_parts, dialogue_reader, one_format
-from dialgauge.users.scorer import Failure, Scorer
-from dialgauge.users.scorer_settings import ScorerSettings, UserOptions
+from dialgauge.users.scorer import Failure, Scorer, ScorerSettings, UserOptions, profile_for
 from dialgauge.users.verdicts import DialogueScore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dialgauge.formats import AnyFrame
 
 #: Files by name, or dialogues: a corpus, a run, a frame, any iterable.
@@ -30,25 +30,24 @@ class ScoredConversations(Struct):
     """What came of a source: results in the order of its dialogues, failures, and the dialogues themselves."""
 
     name: str
-    format: str
     settings: ScorerSettings
     results: list[DialogueScore] = []
     failures: list[Failure] = []
     #: The dialogues that could be read, each id once.
-    dialogues: list[Dialogue] = []
+    dialogues: Sequence[Dialogue] = []
     #: What reading left out or changed, counted.
-    notes: Counter[str] = msgspec.field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
     #: Dialogues that could not be read.
     unread: int = 0
     #: The file or folder they come from.
     source: str | None = None
 
 
-class _Read(NamedTuple):
-    """The dialogues of one file, or all that are in memory."""
+class _Given(Struct):
+    """A dialogue with the file and the format it was read from."""
 
-    dialogues: list[Dialogue]
-    notes: Notes
+    dialogue: Dialogue
+    format: str
     file: str | None = None
 
 
@@ -57,78 +56,64 @@ def score_conversations(
     options: UserOptions | None = None,
     *,
     name: str | None = None,
-    on_file: Callable[[int], None] | None = None,
+    advance: Callable[[int], None] = lambda number: None,
 ) -> ScoredConversations:
-    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on.
-
-    ``on_file`` is called with 1 for every file that is done, and once for dialogues in memory.
-    """
-    scored, parts = _opened(source, options or UserOptions(), name)
-    scorer = scored.settings.scorer()
-    seen: set[str] = set()
-    dialogues: dict[str, Dialogue] = {}
-    for part in parts:
-        _add(scored, scorer, part, seen, dialogues)
-        if on_file is not None:
-            on_file(1)
-    scored.dialogues = list(dialogues.values())
+    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on."""
+    chosen, notes = options or UserOptions(), Notes(tolerant=True)
+    given = _given(source, chosen, notes)
+    first = next(given, None)
+    file = os.fspath(source) if isinstance(source, str | Path) else None
+    own = system_name(source) if isinstance(source, str | Path) else getattr(source, "name", "")
+    settings = ScorerSettings.load(chosen, first.format if first else "")
+    scored = ScoredConversations(name or own or "conversations", settings, source=file)
+    if first is not None:
+        rest = _of_one_profile(first, given, chosen)
+        scored.dialogues = hold(_scoring(scored, settings.scorer(), rest, advance))
+    scored.notes.update(notes.counts)
+    scored.failures += [Failure.of(error) for error in notes.refused]
+    scored.unread = len(notes.refused)
     return scored
 
 
-def _opened(
-    source: Conversations, options: UserOptions, name: str | None
-) -> tuple[ScoredConversations, Iterable[_Read]]:
-    """Nothing scored yet, and what there is to read."""
-    notes, kind = Notes(), ""
-    parts: Iterable[_Read]
+def _given(source: Conversations, options: UserOptions, notes: Notes) -> Iterator[_Given]:
     if isinstance(source, str | Path):
-        files = list(dialogue_parts(source, options, notes))
-        kind = one_format(source, [kind for _, kind in files], options)
-        name = name or system_name(source)
-        parts = _files(files)
+        for part, form, dialogue in stream(source, format=options.format, limit=options.limit, notes=notes):
+            yield _Given(dialogue, form.name, part.name)
     elif isinstance(source, Run):
-        parts = [_Read(list(source.dialogues()), Notes())]
+        yield from (_Given(dialogue, "") for dialogue in source.dialogues())
     else:
         corpus = in_memory(source)
-        kind = corpus.format
-        parts = [_Read(list(corpus), Notes())]
-    scored = ScoredConversations(
-        name or getattr(source, "name", "") or "conversations",
-        kind,
-        ScorerSettings.load(options, kind),
-        source=os.fspath(source) if isinstance(source, str | Path) else None,
-    )
-    scored.notes.update(notes.counts)
-    return scored, parts
+        yield from (_Given(dialogue, corpus.format) for dialogue in corpus)
 
 
-def _files(files: Iterable[tuple[Part, str]]) -> Iterator[_Read]:
-    for part, kind in files:
-        notes = Notes(tolerant=True)
-        yield _Read(list(dialogue_reader(kind).read(part, notes)), notes, part.name)
+def _of_one_profile(first: _Given, rest: Iterable[_Given], options: UserOptions) -> Iterator[_Given]:
+    """All dialogues, or an error where their formats go with different profiles and none was named."""
+    yield first
+    for each in rest:
+        if options.profile is None and profile_for(each.format) != profile_for(first.format):
+            raise DialgaugeError(
+                f"it holds conversations of several datasets (formats {first.format}, {each.format}); score them "
+                "separately, or name a profile",
+                file=each.file,
+            )
+        yield each
 
 
-def _add(
-    scored: ScoredConversations, scorer: Scorer, part: _Read, seen: set[str], dialogues: dict[str, Dialogue]
-) -> None:
-    """Score what was read. An id counts as used when a dialogue of it was scored, and that dialogue is kept."""
-    file, accepted, again = part.file, set[str](), list[Failure]()
-    for each in scorer.score_all(part.dialogues):
-        if isinstance(each, Failure):
-            scored.failures.append(msgspec.structs.replace(each, file=file))
+def _scoring(
+    scored: ScoredConversations, scorer: Scorer, given: Iterable[_Given], advance: Callable[[int], None]
+) -> Iterator[Dialogue]:
+    """The dialogues, each of which is scored as it passes. The second one of an id is a failure and left out."""
+    seen: set[str] = set()
+    for each in given:
+        key = dialogue_key(each.dialogue.id)
+        if key in seen:
+            why = "this id was already used by an earlier dialogue; ids must be unique"
+            scored.failures.append(Failure(each.dialogue.id, why, file=each.file))
             continue
-        identity = dialogue_key(each.id)
-        if identity in seen:
-            again.append(Failure(each.id, "this id was already used in an earlier file; ids must be unique", file=file))
-            continue
-        seen.add(identity)
-        accepted.add(identity)
-        scored.results.append(each)
-    scored.notes.update(part.notes.counts)
-    scored.failures += [*(Failure.of(error) for error in part.notes.refused), *again]
-    scored.unread += len(part.notes.refused)
-    for dialogue in part.dialogues:
-        identity = dialogue_key(dialogue.id)
-        if identity in accepted or identity not in dialogues:
-            dialogues[identity] = dialogue
-            accepted.discard(identity)  # the next one of this id in the file is not the one that was scored
+        seen.add(key)
+        try:
+            scored.results.append(scorer.score(each.dialogue))
+        except DialgaugeError as error:
+            scored.failures.append(Failure.of(error.at(file=each.file)))
+        advance(1)
+        yield each.dialogue

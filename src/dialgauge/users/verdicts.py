@@ -143,9 +143,7 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     #: What the profile could make of the conversation, and the names of acts that it does not know.
     fit: ProfileFit
     unknown_acts: tuple[str, ...]
-    #: Domain and slot of the goal's slots that neither side uttered.
-    unuttered: tuple[tuple[str, str], ...]
-    #: Turns with words, and with acts.
+    #: Turns with words, and user turns with acts.
     worded: int
     acting: int
     #: The sides of whom it was recorded what they understood.

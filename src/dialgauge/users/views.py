@@ -1,9 +1,8 @@
-"""How runs of simulated users are shown: how well goals are expressed, whose fault lost points are, loops."""
+"""How runs of simulated users are shown: how well goals are expressed, why points are lost, loops, mishearings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +12,6 @@ from dialgauge.dialogue import Act, Dialogue, Goal
 from dialgauge.report import (
     PERCENT,
     Cell,
-    Chart,
     Column,
     Finding,
     Mark,
@@ -25,20 +23,18 @@ from dialgauge.report import (
     View,
     count_cell,
     count_table,
+    part_of,
     part_table,
     score_cell,
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.users.acts import EQUALS
-from dialgauge.users.causes import CAUSES, main_confusion, misheard
-from dialgauge.users.conversations import act_text, because, loop_cause, loop_turns
-from dialgauge.users.figures import BAR_WORDS, FIGURE_NAMES, paper_figures
-from dialgauge.users.fit import fit_line
+from dialgauge.users.causes import CAUSES, LIMIT, LOOP, STUCK, main_confusion, misheard
+from dialgauge.users.figures import BEHAVIOURS, FIGURES, figure_table, paper_figure, slot_table
 from dialgauge.users.labels import meaning
-from dialgauge.users.measures import FAULTS, POINT_KINDS
-from dialgauge.users.sentences import misheard_sentences
-from dialgauge.users.verdicts import COMBINED, MEASURES, VERDICTS, ProfileFit
+from dialgauge.users.measures import HEADS, POINT_KINDS, SIDES, loss_name
+from dialgauge.users.verdicts import COMBINED, MEASURES, VERDICTS, PrfScore
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -49,10 +45,12 @@ ENDS: Mapping[str, Mark] = {
 }
 NOTHING = "(nothing)"
 _COUNTS = ("tp", "fp", "fn")
+_LOST = pl.sum_horizontal("fp", "fn") > 0
 
 
 def verdict(run: Run) -> str:
     """How much of its goals the user says, and how much of what it says belongs to them."""
+    verbs = {"I-GCDF1": "tells", "R-GCDF1": "asks"}
     parts = []
     for measure, what in POINT_KINDS.items():
         f1, recall, precision = (run.scores.get(f"{measure}{aspect}") for aspect in ("", " recall", " precision"))
@@ -60,10 +58,10 @@ def verdict(run: Run) -> str:
             continue
         interval = f" {Column('', PERCENT).interval(score_cell(f1))}" if f1.low is not None else ""
         parts.append(
-            f"says {float(recall):.1%} of the {what} of its goals, and {float(precision):.1%} of those it says belong "
-            f"there: {measure} {float(f1):.1%}{interval}"
+            f"{verbs[measure]} {float(recall):.1%} of the {what} in its goals, and {float(precision):.1%} of what it "
+            f"{verbs[measure]} belongs there ({measure} {float(f1):.1%}{interval})"
         )
-    return f"{run.name} {'; it '.join(parts)}." if parts else ""
+    return f"{run.name}: the user {'; it '.join(parts)}." if parts else ""
 
 
 def warnings(run: Run) -> list[str]:
@@ -74,34 +72,34 @@ def warnings(run: Run) -> list[str]:
 
 def by_domain(run: Run) -> Table:
     """F1 of informing and requesting in each domain."""
-    rows = run.table("domain_scores").select("dialogue", "domain").unique().filter(pl.col("domain") != COMBINED)
-    counts = {name: count_cell(rows, {"domain": name}) for name in sorted(rows["domain"].unique())}
-    scores = {name: run.scores[name] for name in sorted(run.scores, key=lambda name: " " in name)}
-    table = part_table("Scores by domain", "domain", scores, counts)
-    if fit := run.details.get("fit"):
-        table.notes.append(fit_line(ProfileFit(**fit), run.details["profile"]))
+    rows = mentions(run)
+    domains = rows["domain"].unique().drop_nulls().sort()
+    counts = {name: count_cell(rows, {"domain": name}) for name in domains}
+    names = sorted((name for name in run.scores if name.partition("[")[0] in HEADS), key=lambda name: " " in name)
+    table = part_table("Scores by domain", "domain", {name: run.scores[name] for name in names}, counts)
+    table.notes += filter(None, [run.details.get("fit", "")])
     return table
 
 
 def lost(run: Run) -> Table | None:
-    """What each fault takes from F1; with F1 they sum to 100."""
-    shares: Mapping[str, Mapping[str, Mapping[str, float]]] = run.details.get("lost", {})
-    domains = list(dict.fromkeys([COMBINED, *(domain for of in shares.values() for domain in of)]))
-    columns = [Column(f"{measure}: {fault}", PERCENT) for measure in MEASURES for fault in FAULTS]
-    table = Table("What each fault costs in F1", ["domain", *columns])
-    for domain in domains:
-        splits = [shares.get(measure, {}).get(domain, {}) for measure in MEASURES]
-        if any(splits):
-            table.add(domain, *(split.get(fault) for split in splits for fault in FAULTS))
+    """What each side takes from F1; with F1 they sum to 100."""
+    table = Table("What F1 loses to whom", ["measure", "domain", *(Column(side, PERCENT) for side in SIDES)])
+    domains = sorted({part for name in run.scores if (part := part_of(name))})
+    for measure in MEASURES:
+        for domain in ("", *domains):
+            part = f"[{domain}]" if domain else ""
+            scores = [run.scores.get(f"{loss_name(measure, side)}{part}") for side in SIDES]
+            if any(scores):
+                table.add(measure, domain or COMBINED, *(None if score is None else score.value for score in scores))
     for side, dialogues in run.details.get("heard", {}).items():
         if not dialogues:
             table.notes.append(f"What the {side} understood was not recorded: its NLU and its policy look alike.")
     return table if table.rows else None
 
 
-def faults(run: Run) -> Table:
-    """Whose fault lost points are."""
-    return count_table("Whose fault lost points were", _points(run), "fault", split="measure")
+def causes(run: Run) -> Table:
+    """Why points were lost."""
+    return count_table("Why points were lost", mentions(run), "cause", split="measure")
 
 
 def verdicts(run: Run) -> Table:
@@ -109,22 +107,22 @@ def verdicts(run: Run) -> Table:
     counts = run.table("verdicts").group_by("measure", "verdict").len()
     known = {(measure, name): count for measure, name, count in counts.iter_rows()}
     table = Table("Verdicts on single mentions", ["verdict", *MEASURES, "dialogues", Column("meaning", spare=1)])
-    points = _points(run)
+    rows = mentions(run)
     for name, words in VERDICTS.items():
         row = [known.get((measure, name), 0) for measure in MEASURES]
         if any(row):
-            table.add(name, *row, count_cell(points, {"verdict": name}), words)
+            table.add(name, *row, count_cell(rows, {"verdict": name}), words)
     return table
 
 
 def behaviours(run: Run) -> Table:
     """What users do, by how many conversations show it."""
-    return count_table("Behaviours", _behaviours(run), "behaviour")
+    return count_table("Behaviours", mentions(run), "behaviour")
 
 
 def ends(run: Run) -> Table:
     """How conversations ended."""
-    return count_table("How conversations ended", _facts(run), "end")
+    return count_table("How conversations ended", _ends(run), "end")
 
 
 def loops(run: Run) -> Table | None:
@@ -148,62 +146,67 @@ def loops(run: Run) -> Table | None:
 
 def confusions(run: Run) -> Table | None:
     """The commonest differences between what was said and what was heard."""
-    keys = ("speaker", "fault", "said", "heard")
-    rows = run.table("confusions").select("dialogue", *keys).drop_nulls()
-    groups = rows.group_by(keys).agg(times=pl.len(), dialogues=pl.col("dialogue").n_unique())
-    table = Table("What was said against what was heard", [*keys, "times", Column("dialogues", spare=1)], first=15)
-    order = groups.sort("times", "said", "heard", "speaker", descending=[True, False, False, False])
-    for speaker, fault, said, heard, times, dialogues in order.iter_rows():
-        table.add(speaker, fault, said or NOTHING, heard or NOTHING, times, dialogues)
-    return table if table.rows else None
+    return _misheard(run, "What was said against what was heard", ("speaker", "error", "said", "heard"))
 
 
 def sentences(run: Run) -> Table | None:
     """The sentences that were misheard, with their values replaced."""
-    columns = map(Column, ("speaker", "sentence", "said", "heard", "times"))
-    table = Table("Sentences that were misheard", [*columns, Column("dialogues", spare=1)], first=15)
-    for each in misheard_sentences(run):
-        table.add(each.speaker, each.sentence, each.said or NOTHING, each.heard or NOTHING, each.times, each.dialogues)
+    return _misheard(run, "Sentences that were misheard", ("speaker", "sentence", "said", "heard"))
+
+
+def failures(run: Run) -> Table | None:
+    """The conversations that could not be scored, and why."""
+    table = Table("Not scored", ["dialogue", "turn", "reason", Column("file", spare=1)], first=10)
+    for name, turn, reason, file in run.table("failures").select("dialogue", "turn", "reason", "file").iter_rows():
+        table.add(name, turn, reason, file)
     return table if table.rows else None
 
 
-def paper_figure(key: str, run: Run) -> Table | None:
-    """A figure of the paper: its bars down, the domains across."""
-    figure = next(each for each in paper_figures(run) if each.key == key)
-    number = Number(1) if figure.unit == "percent" else Number(0)
-    table = Table(
-        figure.title,
-        [figure.unit, *(Column(domain, number) for domain in figure.domains)],
-        chart=Chart("heat", tuple(figure.domains)) if figure.unit == "percent" else None,
-    )
-    for bar, heights in figure.bars.items():
-        if any(heights.values()):
-            table.add(BAR_WORDS[bar], *(heights.get(domain) for domain in figure.domains))
-    if figure.totals:
-        table.notes.append(f"Of: {', '.join(f'{domain} {count:,}' for domain, count in figure.totals.items())}.")
+def odd(run: Run) -> Table | None:
+    """What is odd about conversations that were scored all the same."""
+    table = Table("What is odd", ["dialogue", "warning"], first=10)
+    rows = run.table("conversation_facts").select("dialogue", "warnings").explode("warnings").drop_nulls()
+    for row in rows.iter_rows():
+        table.add(*row)
     return table if table.rows else None
 
 
 def findings(run: Run) -> dict[str, Finding]:
     """The first lost point of each conversation."""
-    lost = _lost(run).sort("turn", maintain_order=True, nulls_last=True)
+    lost = run.table("verdicts").filter(_LOST).sort("turn", maintain_order=True, nulls_last=True)
     first = lost.group_by("dialogue", maintain_order=True).first()
     lengths = dict(run.table("dialogues").select("dialogue", "turns").iter_rows())
     found = {}
-    for name, turn, item, ruling, fault in first.select("dialogue", "turn", "item", "verdict", "fault").iter_rows():
-        whose = f" ({fault})" if fault else ""
+    for name, turn, item, ruling, cause in first.select("dialogue", "turn", "item", "verdict", "cause").iter_rows():
+        whose = f" ({cause})" if cause else ""
         shown = turn if turn is not None and turn < lengths.get(name, 0) else None
-        found[name] = Finding(f"{(item or '').replace(EQUALS, ' = ')}: {ruling}{whose}", shown)
+        found[name] = Finding(f"{_item(item)}: {ruling}{whose}", shown)
     return found
 
 
+def mentions(run: Run) -> pl.DataFrame:
+    """Every verdict with each of its behaviours, and every behaviour that is about no single mention.
+
+    The cause stands only where points were lost.
+    """
+    cause = pl.when(_LOST).then("cause").alias("cause")
+    columns = ("dialogue", "turn", "measure", "behaviour", "domain", "slot")
+    labels = pl.col("behaviours")
+    rulings = run.table("verdicts").filter(pl.col("domain") != COMBINED)
+    rulings = rulings.with_columns(behaviour=pl.when(labels.list.len() > 0).then(labels)).explode("behaviour")
+    single = rulings.select(*columns, "verdict", cause)
+    whole = run.table("behaviours").rename({"first_turn": "turn"}).select(columns)
+    whole = whole.filter(~pl.col("behaviour").is_in(single["behaviour"].drop_nulls().unique().implode()))
+    words = {label: meaning(label) for frame in (single, whole) for label in frame["behaviour"].drop_nulls().unique()}
+    frame = pl.concat([single, whole], how="diagonal")
+    return frame.with_columns(pl.col("behaviour").replace(words), pl.col("slot").replace({"": None}))
+
+
 def filters(run: Run) -> Iterator[pl.DataFrame]:
-    """By verdict, behaviour, end, cause of a loop, and domain."""
-    yield _points(run).drop("item")
-    yield _behaviours(run)
-    yield _facts(run)
-    yield run.table("loops").select("dialogue", pl.col("first_turn").alias("turn"), pl.col("cause"))
-    yield run.table("domain_scores").select("dialogue", "domain").unique().filter(pl.col("domain") != COMBINED)
+    """By mention (verdict, behaviour, cause, domain, slot), by end, and by the cause of a loop."""
+    yield mentions(run)
+    yield _ends(run)
+    yield run.table("loops").select("dialogue", turn="first_turn", loop="cause")
 
 
 def transcript(run: Run, dialogue: Dialogue) -> Transcript:
@@ -220,7 +223,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
         turns.append(Turn(number=number, speaker=turn.speaker, text=turn.text, marks=marks, beside=beside))
     unsaid = [row for row in points if row["turn"] is None or row["turn"] >= len(dialogue.turns)]
     tables = {
-        "scores": _scores(_rows(run, "domain_scores", dialogue.id)),
+        "scores": _scores(points),
         "unsaid": _rulings(unsaid, loops, "Not tied to a turn"),
         "loops": _loops(loops),
         "goal": _goal(facts),
@@ -232,27 +235,47 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     return Transcript(run=run.name, dialogue=dialogue.id, turns=turns, marks=marks, tables=shown)
 
 
+def _figure(key: str) -> Callable[[Run], Table | None]:
+    def make(run: Run) -> Table | None:
+        table = figure_table(paper_figure(run, key))
+        return table if table.rows else None
+
+    return make
+
+
+def _slots(key: str) -> Callable[[Run], Table | None]:
+    def make(run: Run) -> Table | None:
+        table = slot_table(paper_figure(run, key))
+        return table if table.rows else None
+
+    return make
+
+
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
+    scores=lambda run: HEADS,
     tables={
         "by-domain": by_domain,
-        "faults": faults,
         "lost": lost,
+        "causes": causes,
         "ends": ends,
         "loops": loops,
         "verdicts": verdicts,
         "behaviours": behaviours,
         "confusions": confusions,
         "sentences": sentences,
-        **{f"figure-{key}": partial(paper_figure, key) for key in FIGURE_NAMES},
+        **{f"figure-{key}": _figure(key) for key in FIGURES},
+        **{f"figure-{key}-slots": _slots(key) for key in BEHAVIOURS},
+        "failures": failures,
+        "odd": odd,
     },
-    screen=("by-domain", "lost"),
+    screen=("by-domain", "lost", "failures"),
     transcript=transcript,
-    columns=("I-GCDF1", "R-GCDF1"),
+    columns=MEASURES,
     findings=findings,
     filters=filters,
-    labels={"measure": "measure of a verdict", "fault": "fault of a lost point", "cause": "cause of a loop"},
+    labels={"measure": "measure of a verdict", "cause": "cause of a lost point", "loop": "cause of a loop"},
 )
 
 
@@ -260,26 +283,22 @@ def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
     return run.table(table).filter(pl.col("dialogue") == dialogue).to_dicts() if table in run.tables else []
 
 
-def _points(run: Run) -> pl.DataFrame:
-    """Every verdict; the fault only where points were lost."""
-    slot = pl.concat_str("domain", "slot", separator="-").alias("slot")
-    fault = pl.when(pl.col("fp") + pl.col("fn") > 0).then("fault").alias("fault")
-    return run.table("verdicts").select("dialogue", "turn", "measure", "verdict", fault, slot, "item")
-
-
-def _lost(run: Run) -> pl.DataFrame:
-    return run.table("verdicts").filter(pl.col("fp") + pl.col("fn") > 0)
-
-
-def _behaviours(run: Run) -> pl.DataFrame:
-    frame = run.table("behaviours").drop_nulls("behaviour")
-    words = {label: meaning(label) for label in frame["behaviour"].unique()}
-    return frame.select("dialogue", turn="first_turn", behaviour=pl.col("behaviour").replace(words))
-
-
-def _facts(run: Run) -> pl.DataFrame:
+def _ends(run: Run) -> pl.DataFrame:
     words = {code: mark.text for code, mark in ENDS.items()}
     return run.table("conversation_facts").select("dialogue", pl.col("end").replace(words).fill_null("not recorded"))
+
+
+def _misheard(run: Run, title: str, keys: tuple[str, ...]) -> Table | None:
+    rows = run.table("confusions").select("dialogue", *keys).drop_nulls()
+    groups = rows.group_by(keys).agg(times=pl.len(), dialogues=pl.col("dialogue").n_unique())
+    table = Table(title, [*keys, "times", Column("dialogues", spare=1)], first=15)
+    for *texts, times, dialogues in groups.sort("times", *keys, descending=[True, *(False for _ in keys)]).iter_rows():
+        table.add(*(text or NOTHING for text in texts), times, dialogues)
+    return table if table.rows else None
+
+
+def _item(item: str | None) -> str:
+    return (item or "").replace(EQUALS, " = ")
 
 
 def _marks(number: int, points: Rows, loops: Rows) -> Iterator[Mark]:
@@ -290,7 +309,7 @@ def _marks(number: int, points: Rows, loops: Rows) -> Iterator[Mark]:
         yield Mark(f"{counted(won, 'point')} won", "good")
     for loop in loops:
         if loop["first_turn"] <= number <= loop["last_turn"]:
-            yield Mark(f"in a loop ({loop_turns(loop)})", "warn")
+            yield Mark(f"in a loop ({_loop_turns(loop)})", "warn")
 
 
 def _sum(rows: Rows, *names: str) -> int:
@@ -302,38 +321,73 @@ def _acts(said: Sequence[Act], heard: Sequence[Act] | None) -> Table:
     errors = list(misheard(said, heard)) if heard is not None else []
     table = Table("", ["said", "heard", "verdict"], first=len(errors) if heard is not None else None)
     for error in errors:
-        was = None if error.said is None else act_text(error.said)
-        became = None if error.heard is None else act_text(error.heard)
-        words = {"missed": "missed", "invented": "never said"}.get(error.fault, f"another {error.fault}")
+        was = None if error.said is None else _act_text(error.said)
+        became = None if error.heard is None else _act_text(error.heard)
+        words = {"missed": "missed", "invented": "never said"}.get(error.error, f"another {error.error}")
         table.add(was, became, Cell(words, tone="bad"))
     for act in (act for act in said if all(error.said != act for error in errors)):
         if heard is None:
-            table.add(act_text(act), None, None)
+            table.add(_act_text(act), None, None)
         else:
-            table.add(act_text(act), act_text(act), Cell("understood", tone="good"))
+            table.add(_act_text(act), _act_text(act), Cell("understood", tone="good"))
     return table
+
+
+def _act_text(act: Act) -> str:
+    """An act as a transcript writes it: ``Hotel-Inform(area=north)``."""
+    return f"{act.name}({act.slot}{'=' if act.slot and act.values else ''}{'|'.join(act.values)})"
 
 
 def _rulings(rows: Iterable[Mapping[str, Any]], loops: Rows, title: str = "") -> Table:
     """Points won and lost, the lost ones first."""
-    names: list[Column | str] = [*_COUNTS, Column("fault", spare=1), Column("because", spare=2)]
+    names: list[Column | str] = [*_COUNTS, Column("cause", spare=1), Column("because", spare=2)]
     table = Table(title, ["verdict", "item", Column("domain", spare=1), *names])
     for row in sorted(rows, key=lambda row: -_sum([row], "fp", "fn")):
-        tone: Tone = "bad" if _sum([row], "fp", "fn") > 0 else "good" if row["tp"] else "plain"
-        reason = because(row["behaviours"] or (), [] if row["turn"] is None else [row["turn"]], loops)
-        item = (row["item"] or "").replace(EQUALS, " = ")
+        lost = _sum([row], "fp", "fn") > 0
+        tone: Tone = "bad" if lost else "good" if row["tp"] else "plain"
+        reason = _because(row["behaviours"] or (), row["turn"], loops)
         counts = (row[name] or None for name in _COUNTS)
-        table.add(Cell(row["verdict"], tone=tone), item, row["domain"], *counts, row["fault"], reason or None)
+        cause = row["cause"] if lost else None
+        table.add(Cell(row["verdict"], tone=tone), _item(row["item"]), row["domain"], *counts, cause, reason or None)
     return table
 
 
-def _scores(rows: Rows) -> Table:
+def _because(labels: Collection[str], turn: int | None, loops: Rows) -> str:
+    """The reasons of a verdict in words. An excuse that no longer counts is none; a loop is named with its cause."""
+    if LIMIT in labels:
+        excuses = [meaning(label) for label in labels if label not in (LIMIT, LOOP)]
+        parts = [f"{meaning(LIMIT)} (the excuse was: {'; '.join(excuses)})"]
+    else:
+        parts = [meaning(label) for label in labels if label not in (LOOP, STUCK)]
+    if LOOP in labels or STUCK in labels:
+        inside = [loop for loop in loops if turn is not None and loop["first_turn"] < turn <= loop["last_turn"]]
+        kind = meaning(LOOP if LOOP in labels else STUCK)
+        named = [f"{kind} ({_loop_turns(loop)}): {_loop_cause(loop)}" for loop in (*inside, *loops[-1:])[:1]]
+        parts += named or [kind]
+    return "; ".join(parts)
+
+
+def _loop_turns(loop: Mapping[str, Any]) -> str:
+    return f"turns {loop['first_turn']}–{loop['last_turn']}"
+
+
+def _loop_cause(loop: Mapping[str, Any]) -> str:
+    """Why a loop came about, in words, with the main confusion behind it."""
+    confusion = f" ({words})" if (words := main_confusion(loop)) else ""
+    return f"{CAUSES.get(loop['cause'], loop['cause'])}{confusion}"
+
+
+def _scores(points: Rows) -> Table:
     aspects = ("f1", "precision", "recall")
-    table = Table(
-        "How the user expressed its goal", ["measure", "domain", *(Column(name, PERCENT) for name in aspects), *_COUNTS]
-    )
-    for row in sorted(rows, key=lambda row: (row["measure"] or "", row["domain"] == COMBINED)):
-        table.add(row["measure"], row["domain"], *(row[name] for name in (*aspects, *_COUNTS)))
+    columns = [Column(name, PERCENT) for name in aspects]
+    table = Table("How the user expressed its goal", ["measure", "domain", *columns, *_COUNTS])
+    for measure in MEASURES:
+        rows = [row for row in points if row["measure"] == measure]
+        for domain in (*sorted({row["domain"] for row in rows} - {COMBINED}), COMBINED):
+            own = [row for row in rows if domain in (COMBINED, row["domain"])]
+            score = PrfScore.of(*(_sum(own, name) for name in _COUNTS))
+            if score.tp or score.fp or score.fn:
+                table.add(measure, domain, *(getattr(score, name) for name in (*aspects, *_COUNTS)))
     return table
 
 
@@ -341,16 +395,13 @@ def _loops(loops: Rows) -> Table:
     table = Table("Loops", ["turns", "repeats", "acts", "whose", "cause"])
     for loop in loops:
         acts = ", ".join(loop["acts"] or ())
-        table.add(loop_turns(loop), loop["repeats"], acts, loop["cause"], loop_cause(loop))
+        table.add(_loop_turns(loop), loop["repeats"], acts, loop["cause"], _loop_cause(loop))
     return table
 
 
 def _goal(facts: Mapping[str, Any]) -> Table:
     table = Table("Its goal", ["domain", "part", "wanted"])
-    try:
-        goal = msgspec.json.decode(facts.get("goal") or "{}", type=Goal)
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        return table
+    goal = msgspec.json.decode(facts.get("goal") or "{}", type=Goal)
     for domain, task in goal.tasks.items():
         for part in ("info", "fail_info", "book", "fail_book"):
             if constraints := getattr(task, part):
@@ -366,9 +417,6 @@ def _warnings(facts: Mapping[str, Any], failures: Rows) -> Table:
         table.add(Cell(f"not scored: {failure['reason']}", tone="bad"))
     if removed := ", ".join(facts.get("requests_removed") or ()):
         table.add(f"the search failed, so {removed} requests are not scored")
-    try:
-        for warning in msgspec.json.decode(facts.get("warnings") or "[]", type=list[str]):
-            table.add(Cell(warning, tone="warn"))
-    except (msgspec.DecodeError, msgspec.ValidationError):
-        table.add(Cell("the warnings of this conversation are damaged", tone="warn"))
+    for warning in facts.get("warnings") or ():
+        table.add(Cell(warning, tone="warn"))
     return table

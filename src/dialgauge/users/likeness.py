@@ -8,21 +8,20 @@ act is said and of how many turns a dialogue has (Keizer et al., 2010), and the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct, structs
 
 from dialgauge.dialogue import Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus, read
-from dialgauge.rendering import Column, Table
+from dialgauge.report import PERCENT, Cell, Column, Number, Table, Value
 from dialgauge.stats import SMOOTHING, cramer_von_mises, histogram, kullback_leibler, ratio_intervals
 from dialgauge.users.acts import ActReader
-from dialgauge.users.scorer_settings import PROFILES, ScorerSettings, UserOptions
+from dialgauge.users.results import score_users
+from dialgauge.users.scorer import PROFILES, ScorerSettings, UserOptions
 
 #: Domain and intent, slot, and the values in small letters: what a turn does.
 SaidAct = tuple[str, str, str]
@@ -69,8 +68,6 @@ def likeness(
     seed: int = 0,
 ) -> list[Likeness]:
     """Each user beside the people of a corpus, in the dialogues that both have; GCDF1 is of all its conversations."""
-    from dialgauge.users.results import score_users
-
     if not smoothing > 0:
         raise DialgaugeError(f"smoothing must be more than 0, else what is never said is infinitely far ({smoothing})")
     chosen = options or UserOptions()
@@ -171,42 +168,30 @@ def _share(part: float, whole: float) -> float | None:
 
 def likeness_table(users: Sequence[Likeness], corpus: str) -> Table:
     """All users side by side: what is measured against people, and GCDF1, which is against the goal."""
-    columns = [Column(user.name, align="right") for user in users]
-    table = Table(f"Users compared with the people of {corpus}", ["measure", *columns])
-    for title, values in (
-        ("dialogues that both have", [f"{user.dialogues:,}" for user in users]),
-        ("user turns (people's)", [f"{user.turns:,} ({user.corpus_turns:,})" for user in users]),
-        ("act precision, turn by turn", [_percent(user.acts.precision) for user in users]),
-        ("act recall", [_percent(user.acts.recall) for user in users]),
-        ("act F1", [_with_interval(user.acts) for user in users]),
-        ("act F1 with values", [_with_interval(user.values) for user in users]),
-        ("KL of acts, bits", [f"{user.kl_acts:.3f}" for user in users]),
-        ("KL of turns per dialogue, bits", [f"{user.kl_turns:.3f}" for user in users]),
-        ("Cramér–von Mises, turns per dialogue", [f"{user.cvm_turns:.3f}" for user in users]),
-        ("Cramér–von Mises, acts per turn", [f"{user.cvm_acts:.3f}" for user in users]),
-        ("I-GCDF1", [_percent(user.i_gcdf1) for user in users]),
-        ("R-GCDF1", [_percent(user.r_gcdf1) for user in users]),
-    ):
-        table.add(title, *values)
+    table = Table(f"Users beside the people of {corpus}", ["measure", *(Column(user.name) for user in users)])
+
+    def add(title: str, values: Iterable[Cell | Value], number: Number) -> None:
+        cells = (value if isinstance(value, Cell) else Cell(value) for value in values)
+        table.add(title, *(structs.replace(cell, number=number) for cell in cells))
+
+    bits, distance = Number(3), Number(3)
+    add("dialogues that both have", (user.dialogues for user in users), Number())
+    add("user turns", (user.turns for user in users), Number())
+    add("people's turns", (user.corpus_turns for user in users), Number())
+    for words, overlaps in (("", [user.acts for user in users]), (" with values", [user.values for user in users])):
+        add(f"act precision{words}", (each.precision for each in overlaps), PERCENT)
+        add(f"act recall{words}", (each.recall for each in overlaps), PERCENT)
+        add(f"act F1{words}", (Cell(each.f1, each.low, each.high) for each in overlaps), PERCENT)
+    add("KL of acts, bits", (user.kl_acts for user in users), bits)
+    add("KL of turns per dialogue, bits", (user.kl_turns for user in users), bits)
+    add("Cramér–von Mises, turns per dialogue", (user.cvm_turns for user in users), distance)
+    add("Cramér–von Mises, acts per turn", (user.cvm_acts for user in users), distance)
+    add("I-GCDF1", (user.i_gcdf1 for user in users), PERCENT)
+    add("R-GCDF1", (user.r_gcdf1 for user in users), PERCENT)
     table.notes = [
-        "Turns are compared by their number: after the first turn the contexts differ, so that another right thing to "
-        "say counts as wrong. GCDF1 asks whether the goal was said, in whatever order.",
+        "Acts are compared turn by turn, by number: after the first turn the contexts differ, so another right thing "
+        "to say counts as wrong. GCDF1 asks whether the goal was said, in whatever order.",
         f"KL: of the user's distribution from people's, {users[0].smoothing:g} added to every count. Cramér–von Mises: "
         "root mean square difference of the two distribution functions, 0 alike, 1 apart.",
     ]
     return table
-
-
-def _percent(value: float | None) -> str | None:
-    return None if value is None else f"{100 * value:.2f}"
-
-
-def _with_interval(overlap: ActOverlap) -> str | None:
-    if overlap.low is None or overlap.high is None:
-        return _percent(overlap.f1)
-    return f"{_percent(overlap.f1)} [{_percent(overlap.low)}, {_percent(overlap.high)}]"
-
-
-def likeness_document(users: Sequence[Likeness], corpus: str) -> dict[str, Any]:
-    """For JSON: shares as fractions."""
-    return {"corpus": corpus, "users": [msgspec.to_builtins(user) for user in users]}
