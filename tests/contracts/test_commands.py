@@ -49,7 +49,7 @@ DRAWN = {
     "babi interact": {"scores"},
 }
 #: Pages without a table that can be drawn.
-WITHOUT_CHARTS = {"lab goals", "lab call"}
+WITHOUT_CHARTS = {"lab goals", "lab call", "users find", "users likeness"}
 #: What is asked for by name: none of these is ever shortened.
 NAMED = ("explain", "data", "users", "runs list")
 

@@ -15,7 +15,7 @@ def unknown_words(narrow: str, wide: str) -> Iterator[str]:
     """Words of the narrow screen that are no words, nor shortened or folded ones, of the wide one."""
     known = set(re.split(r"[\s|]+", wide))
     known |= {word.strip("(),:;.") for word in known}
-    own = re.sub(r"Left out to fit 80 columns: .*?\(--wide[^)]*\)\.", "", narrow, flags=re.DOTALL)
+    own = re.sub(r"Left out to fit 80 columns: .*?\(--wide[^)]*\)\.?", "", narrow, flags=re.DOTALL)
     own = re.sub(r"\S+ (names|ids) (are shortened )?\(…\)[^.]*\.", "", own)
     own = own.replace("--wide and files have the settings of each score.", "")
     own = re.sub(r"Signature: sig:[0-9a-f]{8}", "", own)
