@@ -51,6 +51,10 @@ def test_a_model_that_lacks_its_package_is_refused(
 
 def test_chat_logs_are_dealt_by_the_seed_of_the_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     logs = tmp_path / "logs.jsonl"
+    (tmp_path / "logs.jsonl.map.yaml").write_text(
+        "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\n"
+        "roles: {guest: user, operator: assistant}\n"
+    )
     logs.write_text(
         "".join(
             json.dumps({"dialogue": str(number), "speaker": speaker, "text": f"{speaker} {number}"}) + "\n"
@@ -249,6 +253,10 @@ def test_workers_change_nothing(capsys: pytest.CaptureFixture[str], data: Path, 
 
 def test_chat_logs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     logs = tmp_path / "logs.jsonl"
+    (tmp_path / "logs.jsonl.map.yaml").write_text(
+        "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\n"
+        "roles: {guest: user, operator: assistant}\n"
+    )
     lines = []
     for number in range(20):
         for speaker, text in (

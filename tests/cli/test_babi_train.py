@@ -161,6 +161,9 @@ def test_an_evaluation_keeps_attention_where_it_is_asked_for(
 
 def test_attention_in_chat_logs(capsys: pytest.CaptureFixture[str], data: Path, tmp_path: Path) -> None:
     logs = tmp_path / "logs.jsonl"
+    (tmp_path / "logs.jsonl.map.yaml").write_text(
+        "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\nroles: {system: assistant}\n"
+    )
     said = [("user", "hi"), ("system", "hello"), ("user", "a table please"), ("system", "for when")]
     logs.write_text(
         "".join(

@@ -214,7 +214,7 @@ def hostile(tmp_path: Path) -> Path:
     written("gold.jsonl", EXAMPLES["native"])
     written("talks.json", EXAMPLES["gcdf1"].replace(b"a hotel in the", b"hi"))
     written("\x1b[31m[bold].jsonl", EXAMPLES["native"].replace(b'"state"', b'"predicted"'))
-    written("log.jsonl", EXAMPLES["chat-log"])
+    written("log.jsonl", EXAMPLES["messages"])
     return tmp_path
 
 

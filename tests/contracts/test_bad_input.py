@@ -43,7 +43,7 @@ WRITERS = [name for name in DIALOGUES if format_named(name).writes]  # type: ign
 
 
 def is_json(name: str) -> bool:
-    return EXAMPLES[name].lstrip()[:1] in (b"{", b"[") and name not in ("native", "chat-log", "llm-output")
+    return EXAMPLES[name].lstrip()[:1] in (b"{", b"[") and name not in ("native", "llm-output")
 
 
 JSON = [name for name in FORMATS if is_json(name)]
@@ -191,7 +191,7 @@ def test_nesting_100000_deep(name: str, opening: bytes) -> None:
 def test_nesting_100000_deep_is_no_format(tmp_path: Path) -> None:
     for content in (b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000):
         (tmp_path / "bad.file").write_bytes(content)
-        with pytest.raises(DialgaugeError, match=r"no known layout fits \(its JSON is nested too deeply"):
+        with pytest.raises(DialgaugeError, match=r"no known layout fits: the JSON is nested too deeply"):
             read(tmp_path / "bad.file")
 
 
@@ -311,7 +311,7 @@ def test_a_source_that_fails_half_way_leaves_nothing(name: str, tmp_path: Path) 
     [
         (lambda path: path.write_bytes(b""), "bad.file: the file is empty"),
         (lambda path: path.write_bytes(b"\x00\x01\x02"), "(it is a binary file)"),
-        (lambda path: path.write_bytes(b'{"a": '), "(it begins like JSON but is not valid JSON)"),
+        (lambda path: path.write_bytes(b'{"a": '), "it is not valid JSON"),
         (lambda path: path.write_bytes('{"a": 1}'.encode("utf-16")), "it is UTF-16 text; save it as UTF-8"),
         (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x00"), "compressed with zstandard; unpack it first"),
     ],
@@ -338,17 +338,3 @@ def test_a_stream_that_breaks_while_reading_is_an_error() -> None:
     part._opener = lambda: Breaking(b"{}")
     with pytest.raises(DialgaugeError, match=r"cannot be read .*Input/output error"):
         part.read()
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"{}", "it is JSON: an object with nothing in it"),
-        (b"[1, 2]", "it is JSON: a list whose first entry is a number"),
-        (b'{"a": {"b": 1}}', "it is JSON: an object whose first entry is an object under the key 'a'"),
-    ],
-)
-def test_json_of_no_known_shape_is_described(content: bytes, words: str) -> None:
-    with pytest.raises(DialgaugeError, match="no known layout fits") as caught:
-        recognise(part_of(content))
-    assert words in str(caught.value)

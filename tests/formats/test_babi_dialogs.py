@@ -154,7 +154,6 @@ def test_what_the_format_cannot_say_is_refused_or_noted() -> None:
         (b"1 cote R_phone\tp\n1 cote R_rating\t1\n", "babi-kb"),
         (b"1 cote R_phone p\n1 cote R_rating 1\n", "babi-kb"),
         (b"1 you are welcome\n1 api_call no result\n", "babi-candidates"),
-        (b'{"speaker":"user","text":"hi"}\n', "chat-log"),
     ],
 )
 def test_the_four_kinds_of_file_are_told_apart(content: bytes, format: str) -> None:

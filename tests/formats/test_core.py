@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
@@ -20,14 +18,12 @@ from dialgauge.formats import (
     Listed,
     Notes,
     Peek,
-    first_object,
     read,
     stream,
     write,
 )
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, write_bytes
-from support.soak import examples
 
 FULL = Dialogue(
     id="d",
@@ -65,56 +61,15 @@ FULL = Dialogue(
 )
 
 
-# -- looking at the beginning of a file ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a": [1, 2', {"a": [1]}),
-        ('{"a": [1, 2], "b": {"c": "d', {"a": [1, 2]}),
-        ('[{"a": "x, [y", "b": 1}, {"a": 2', [{"a": "x, [y", "b": 1}]),
-        ('[{"a": "\\\\"}, {"b": "\\"}', [{"a": "\\"}]),
-        ('[{"a": 1}, {"b": 2}', [{"a": 1}, {"b": 2}]),
-        ("[", None),
-        ("{}}", None),
-        ('{"a": 1}\n{"b": 2}', None),
-        ("[}", None),
-        ("text", None),
-    ],
-)
-def test_json_that_was_cut_off_is_closed(text: str, expected: object) -> None:
-    assert Peek(part_of(text.encode())).json == expected
-
-
-leaves = st.none() | st.booleans() | st.text(max_size=4)
-
-
-@settings(max_examples=examples(50), deadline=None)
-@given(st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=8))
-def test_any_beginning_of_json_is_closed_or_given_up(value: Any) -> None:
-    text = json.dumps([value, "end"])
-    for cut in range(1, len(text), 3):
-        found = Peek(part_of(text[:cut].encode())).json
-        assert found is None or isinstance(found, list)
-
-
-def test_a_long_file_is_seen_by_its_beginning() -> None:
+def test_of_a_long_file_the_beginning_is_seen() -> None:
     content = json.dumps([{"n": number, "text": "x" * 90} for number in range(10_000)]).encode()
     peek = Peek(part_of(content))
     assert len(peek.head) < len(content)
-    assert peek.json[:2] == [{"n": 0, "text": "x" * 90}, {"n": 1, "text": "x" * 90}]
+    assert peek.json[:2] == [{"n": 0, "text": "x" * 90}, {"n": 1, "text": "x" * 90}] and len(peek.json) < 100
     assert peek.first == ("", {"n": 0, "text": "x" * 90})
 
 
-def test_the_first_object_of_a_line() -> None:
-    assert first_object('{"a": 1}') == {"a": 1}
-    assert first_object('  {"a": 1, "b": [2') == {"a": 1}
-    assert first_object("[1]") is None
-    assert first_object("") is None
-
-
-# -- decoding whole files --------------------------------------------------------------------------------------------
+# -- files of dialogues ----------------------------------------------------------------------------------------------
 
 
 class _One(msgspec.Struct):
@@ -122,19 +77,18 @@ class _One(msgspec.Struct):
 
 
 def test_keyed_and_listed_files_name_the_dialogue_and_the_turn() -> None:
-    part = part_of(b"")
     with pytest.raises(DialgaugeError, match=r"file\.json, dialogue b, turn 1: .*Expected `int`"):
-        Keyed(_One).decode(b'{"a": {"turns": [1]}, "b": {"turns": [1, "x"]}}', part, Notes())
+        list(Keyed(_One).read(part_of(b'{"a": {"turns": [1]}, "b": {"turns": [1, "x"]}}'), Notes()))
     with pytest.raises(DialgaugeError, match=r"file\.json, dialogue number 2, turn 0: .*Expected `int`"):
-        Listed(_One).decode(b'[{"turns": [1]}, {"turns": ["x"]}]', part, Notes())
+        list(Listed(_One).read(part_of(b'[{"turns": [1]}, {"turns": ["x"]}]'), Notes()))
     with pytest.raises(DialgaugeError, match=r"dialogue number 1: .*Expected `object`"):
-        Listed(_One).decode(b"[3]", part, Notes())
+        list(Listed(_One).read(part_of(b"[3]"), Notes()))
 
 
 def test_a_tolerant_reading_keeps_the_good_dialogues() -> None:
     notes = Notes(tolerant=True)
     content = b'{"a": {"turns": [1]}, "b": {"turns": ["x"]}, "a": {"turns": [2]}}'
-    found = Keyed(_One).decode(content, part_of(b""), notes)
+    found = Keyed(_One).read(part_of(content), notes)
     assert [(key, one.turns) for key, one in found] == [("a", [1]), ("a", [2])]
     assert [error.dialogue for error in notes.refused] == ["b"]
 

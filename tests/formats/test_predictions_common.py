@@ -239,16 +239,3 @@ def test_real_files_with_damaged_bytes_are_read_or_refused(shared_data: Path, na
             assert error.file == "file.json"
             outcomes.add("refused")
     assert outcomes == {"read", "refused"}
-
-
-def test_a_file_that_is_only_cut_off_is_not_searched_for_numbers_that_are_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten systems' files spent a twentieth of a comparison on that."""
-    path = tmp_path / "long.json"
-    path.write_text(json.dumps({f"mul{number}": [{"response": "yes " * 200}] for number in range(1000)}))
-    monkeypatch.setattr("dialgauge.formats.json_text._as_null", lambda token: pytest.fail("it was searched"))
-    (part,) = resolve(path)
-    peek = Peek(part)
-    assert len(peek.head) < path.stat().st_size
-    assert peek.shape == "{["

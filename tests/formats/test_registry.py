@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,20 +11,17 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     BUILT_IN,
     LAST_RESORT,
-    BuiltIn,
     Notes,
-    Peek,
     format_listing,
     format_named,
     formats,
     read,
     recognise,
-    resolve,
     writer_named,
 )
 from support.examples import EXAMPLES
 from support.packages import install, on_the_path
-from support.reading import no_hint_excludes, part_of
+from support.reading import part_of
 
 # -- by name ---------------------------------------------------------------------------------------------------------
 
@@ -43,7 +39,7 @@ def test_a_format_without_a_writer_lists_those_with_one() -> None:
 
 
 def test_every_format_bears_its_name() -> None:
-    assert len(BUILT_IN) == 34
+    assert len(BUILT_IN) == 33
     assert {name: format_named(name).name for name in BUILT_IN} == {name: name for name in BUILT_IN}
 
 
@@ -52,42 +48,13 @@ def test_every_format_bears_its_name() -> None:
 
 def test_a_file_of_two_formats_is_an_error_and_never_a_guess(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = {name: format_named(name) for name in BUILT_IN}
-    monkeypatch.setitem(BUILT_IN, "twin", BuiltIn("", "JSON lines"))
+    monkeypatch.setitem(BUILT_IN, "twin", "")
     ours["twin"] = type("Twin", (type(ours["native"]),), {"name": "twin"})()
     monkeypatch.setattr("dialgauge.formats.registry._own", ours.__getitem__)
     with pytest.raises(
         DialgaugeError, match=r"any of these formats: native, twin; name one of them \(--help says how\)"
     ):
         recognise(part_of(EXAMPLES["native"]))
-
-
-@pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_no_hint_excludes_an_example(name: str) -> None:
-    content = EXAMPLES[name]
-    lines = content.splitlines()
-    variants = [
-        content,
-        content.replace(b"\n", b"\r\n"),
-        b"\xef\xbb\xbf\n \n" + content,
-        content * 2,
-        b"\n".join(lines[:-1]),
-        content[: len(content) * 9 // 10],
-    ]
-    if content.lstrip()[:1] in b"{[" and len(lines) > 2:
-        value = json.loads(content)
-        variants += [json.dumps(value).encode(), json.dumps(value, indent=4, separators=(" ,", " : ")).encode()]
-        escaped = json.dumps(value)
-        variants.append(escaped.replace('"t', '"\\u0074').replace('"g', '"\\u0067').encode())
-    for variant in variants:
-        no_hint_excludes(Peek(part_of(variant)))
-
-
-def test_no_hint_excludes_a_real_file(shared_data: Path) -> None:
-    for part in resolve(shared_data):
-        no_hint_excludes(Peek(part))
-
-
-# -- what is imported ------------------------------------------------------------------------------------------------
 
 
 # -- formats of other packages ---------------------------------------------------------------------------------------

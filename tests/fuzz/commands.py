@@ -213,7 +213,7 @@ def sandbox() -> Path:
     examples |= {"dialogues": "multiwoz", "responses": "mwzeval"}
     for name, example in examples.items():
         (folder / f"{name}.json").write_bytes(EXAMPLES[example])
-    (folder / "log.jsonl").write_bytes(EXAMPLES["chat-log"])
+    (folder / "log.jsonl").write_bytes(EXAMPLES["messages"])
     (folder / "calls.json").write_text('[{"name": "track_parcel", "arguments": {"parcel_id": "P-1001"}}]')
     (folder / "profile.yaml").write_text("name: mine\nrules: [{drop: [unknown]}]\n")
     (folder / "world.yaml").write_text("base: restaurant\nprices: [cheap, dear]\n")

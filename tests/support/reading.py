@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.formats import BUILT_IN, LAST_RESORT, DialogueFormat, Notes, Part, Peek, format_named
+from dialgauge.formats import DialogueFormat, Notes, Part, format_named
 
 
 def part_of(content: bytes, name: str = "file.json") -> Part:
@@ -37,10 +37,3 @@ def write_bytes(format: str, dialogues: Iterable[Dialogue]) -> tuple[bytes, Note
     assert isinstance(writer, DialogueFormat)
     writer.write(dialogues, out, notes)
     return out.getvalue(), notes
-
-
-def no_hint_excludes(peek: Peek) -> None:
-    """Check that what a format recognises, its entry in the table of formats lets through."""
-    for name, hint in BUILT_IN.items():
-        if not hint.may_fit(peek):
-            assert name in ("document", LAST_RESORT) or not format_named(name).recognise(peek), name

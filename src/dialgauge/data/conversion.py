@@ -166,7 +166,7 @@ class OriginalIds:
         self._names: dict[str, str] = {}
         for part in formats.resolve(source, limit=limit):
             if not formats.is_document(part.stem) and formats.recognise(part).name in _CONVLAB3:
-                rows = _FILE.decode(part.read(), part, formats.Notes())
+                rows = _FILE.read(part, formats.Notes())
                 self._names |= {row.dialogue_id: row.original_id for row in rows}
         if not self._names:
             raise DialgaugeError("it holds no dialogues in ConvLab-3's unified format", file=self._source)

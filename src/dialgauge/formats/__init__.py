@@ -55,9 +55,16 @@ if TYPE_CHECKING:
         hold_by_key as hold_by_key,
         user_turns as user_turns,
     )
-    from dialgauge.formats.json_text import decode as decode
-    from dialgauge.formats.large_json import LargeArray as LargeArray, LargeObject as LargeObject
-    from dialgauge.formats.located import Keyed as Keyed, Listed as Listed, raw_dialogues as raw_dialogues
+    from dialgauge.formats.jsonfile import (
+        Keyed as Keyed,
+        Listed as Listed,
+        are_lines as are_lines,
+        begins as begins,
+        decode as decode,
+        elements_of as elements_of,
+        lines_of as lines_of,
+        members_of as members_of,
+    )
     from dialgauge.formats.logs.chat import first_cells as first_cells
     from dialgauge.formats.mapping import (
         Field as Field,
@@ -81,14 +88,13 @@ if TYPE_CHECKING:
         Notes as Notes,
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
-    from dialgauge.formats.peek import Peek as Peek, first_object as first_object
+    from dialgauge.formats.peek import Peek as Peek
     from dialgauge.formats.predictions.common import example_rows as example_rows
     from dialgauge.formats.propose import Proposal as Proposal, propose_mapping as propose_mapping
     from dialgauge.formats.registry import (
         BUILT_IN as BUILT_IN,
         LAST_RESORT as LAST_RESORT,
         LOGS as LOGS,
-        BuiltIn as BuiltIn,
         UnknownFormat as UnknownFormat,
         format_example as format_example,
         format_listing as format_listing,

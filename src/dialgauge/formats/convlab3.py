@@ -18,8 +18,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import Listed, Remembered
+from dialgauge.formats.jsonfile import Listed, Remembered, decode, elements_of
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
@@ -200,7 +199,6 @@ class _PredictedDialogue(Struct, gc=False):
 
 _ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
 _DOMAINS = msgspec.json.Decoder(dict[str, Raw])
-_OBJECTS = msgspec.json.Decoder(list[dict[str, Raw]])
 
 
 class ConvLab3Predictions(DialogueFormat):
@@ -245,14 +243,13 @@ def _are_predicted(turns: Any) -> bool:
 
 
 def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_PredictedTurn]]]:
-    content = part.read()
-    objects = decode(_OBJECTS, content, part)
-    if not objects or "turns" not in objects[0]:
-        rows = _ROWS.decode(content, part, notes)
+    objects = elements_of(part.buffer(), part)
+    if not objects or "turns" not in decode(_DOMAINS, objects[0], part):
+        rows = list(_ROWS.read(part, notes))
         notes.original_ids |= {row.dialogue_id: row.original_id for row in rows if isinstance(row.original_id, str)}
         yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
         return
-    for dialogue in _PREDICTED_DIALOGUES.decode(content, part, notes):
+    for dialogue in _PREDICTED_DIALOGUES.read(part, notes):
         notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
         if isinstance(dialogue.original_id, str):
             notes.original_ids[dialogue.dialogue_id] = dialogue.original_id

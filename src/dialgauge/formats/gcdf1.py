@@ -14,14 +14,12 @@ from functools import lru_cache
 from typing import IO, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
-import orjson
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import Keyed, Listed
+from dialgauge.formats.jsonfile import Keyed, Listed, begins, decode, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -140,21 +138,15 @@ class Gcdf1(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
-        out.write(b"[")
-        for index, dialogue in enumerate(dialogues):
-            out.write(b",\n" if index else b"\n")
-            out.write(orjson.dumps(_written(dialogue, notes)))
-        out.write(b"\n]\n")
+        write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
 def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
     """Id and content of each dialogue; an object's key stands in for an id that is not there."""
-    content = part.read()
-    if content.lstrip().startswith(b"{"):
-        for key, dialogue in _KEYED.decode(content, part, notes):
-            yield dialogue.dialogue_id or key, dialogue
+    if begins(part.buffer()) == b"{":
+        yield from ((dialogue.dialogue_id or key, dialogue) for key, dialogue in _KEYED.read(part, notes))
         return
-    for number, dialogue in enumerate(_LISTED.decode(content, part, notes), start=1):
+    for number, dialogue in enumerate(_LISTED.read(part, notes), start=1):
         yield dialogue.dialogue_id or f"number {number}", dialogue
 
 

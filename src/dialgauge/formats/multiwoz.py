@@ -19,8 +19,7 @@ from msgspec import Raw, Struct
 from dialgauge.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import Keyed
+from dialgauge.formats.jsonfile import Keyed, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part

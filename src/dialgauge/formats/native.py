@@ -13,7 +13,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part

@@ -21,7 +21,6 @@ from dialgauge.formats.common_layouts import common_mapping, keeps_slots
 from dialgauge.formats.mapped_states import StateReader, the_decoder, whole_number
 from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
 from dialgauge.formats.propose_logs import log_mapping, open_verdict, read_sample
 from dialgauge.formats.row_paths import Row, beginning, inside, rows
@@ -76,7 +75,7 @@ class Proposal(Struct, frozen=True):
 def propose_mapping(part: Part) -> Proposal:
     """The mapping that reads most of a file's beginning."""
     try:
-        content = beginning(Peek(part), part)
+        content = beginning(part)
     except Misfit as error:
         raise DialgaugeError(str(error), file=part.name) from None
     try:

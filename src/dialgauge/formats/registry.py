@@ -1,8 +1,7 @@
 """Which formats there are, and which one a file is in: by name, by a mapping beside it, or by its beginning.
 
-Naming a format imports that one. To recognise a file, the table below says of each of our own what its files must
-begin with, so that only those that can fit are imported and asked. Formats of other packages are asked when none of
-ours fits: a plugin adds files that dialgauge does not know, and cannot claim those it does.
+Formats of other packages are asked when none of ours fits: a plugin adds files that dialgauge does not know, and cannot
+claim those it does.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError
@@ -19,96 +17,51 @@ from dialgauge.formats.document import is_document
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
-
-class BuiltIn(NamedTuple):
-    """One of our own formats: where its class is, and what holds of the beginning of every file that it recognises.
-
-    ``shape`` is what :attr:`Peek.shape` begins with, or one of several joined by ``|``. All ``words`` occur in the
-    text; of words joined by ``|``, one does. ``numbered``: some keys are numbers. For JSON lines the words are keys of
-    the object on the first line.
-    """
-
-    target: str
-    shape: str
-    words: tuple[str, ...] = ()
-    numbered: bool = False
-
-    def may_fit(self, peek: Peek) -> bool:
-        """Can the format recognise the file? False only if it does not."""
-        if self.shape == _LINES:
-            return peek.first_line is not None and peek.first_line.keys() >= set(self.words)
-        if not peek.shape.startswith(tuple(self.shape.split("|"))):
-            return False
-        if peek.has_escaped_letters:
-            return True
-        if self.numbered and not peek.has_numbered_keys:
-            return False
-        return all(any(name.encode() in peek.head for name in word.split("|")) for word in self.words)
-
-
-_LINES = "JSON lines"
-#: Bytes by which most files tell their format; the others are looked at further.
-_FIRST_LOOK = 1 << 15
-
+_STATES = "predictions.state_files"
+_RESOURCES = "resource_files"
+#: Our own formats: where the class of each is.
 BUILT_IN = {
-    "babi": BuiltIn("dialgauge.formats.babi:Babi", "text"),
-    "babi-candidates": BuiltIn("dialgauge.formats.babi:BabiCandidates", "text"),
-    "babi-kb": BuiltIn("dialgauge.formats.babi:BabiKnowledgeBase", "text"),
-    "canonical-map": BuiltIn("dialgauge.formats.resource_files:CanonicalMapFile", "{{", ('"special_keys"',)),
-    "chat-log": BuiltIn("dialgauge.formats.chat_log:ChatLog", _LINES, ("speaker", "text")),
-    "convlab3": BuiltIn(
-        "dialgauge.formats.convlab3:ConvLab3", "[{", ('"dialogue_id"', '"turns"', '"utt_idx"|"dialogue_acts"')
-    ),
-    "convlab3-ontology": BuiltIn("dialgauge.formats.resource_files:ConvLab3Ontology", "{", ('"domains"', '"slots"')),
-    "convlab3-predictions": BuiltIn(
-        "dialgauge.formats.convlab3:ConvLab3Predictions", "[{", ('"dialogue_id"', '"utt_idx"', '"predictions"')
-    ),
-    "document": BuiltIn("dialgauge.formats.document:Document", "recognised by its name"),
-    "flags": BuiltIn("dialgauge.formats.predictions.flags:Flags", "{{", numbered=True),
-    "gcdf1": BuiltIn("dialgauge.formats.gcdf1:Gcdf1", "{{|[{", ('"turns"', '"goal"|"metrics"')),
-    "hi-dst": BuiltIn("dialgauge.formats.predictions.state_files:HiDst", "{{", ('"pr_turn"',), numbered=True),
-    "human-eval": BuiltIn("dialgauge.formats.predictions.human_eval:HumanEval", "text", ("\nSys", "\nUsr", "\nGT")),
-    "inspect": BuiltIn("dialgauge.formats.logs.inspect_logs:InspectLog", "{|text", ('"eval"|start.json',)),
-    "langfuse": BuiltIn(
-        "dialgauge.formats.logs.langfuse:LangfuseExport", "{|[|lines", ('"observations"|"traces"|"traceId"|"trace_id"',)
-    ),
-    "llm-output": BuiltIn(
-        "dialgauge.formats.predictions.state_files:LlmOutput", _LINES, ("dialogue", "turn", "output")
-    ),
-    "messages": BuiltIn(
-        "dialgauge.formats.logs.chat:ChatMessages",
-        "{|[|lines|text",
-        ('"messages"|"task_id"|task_id',),
-    ),
-    "multiwoz": BuiltIn("dialgauge.formats.multiwoz:MultiWoz", "{{", ('"log"', '"text"')),
-    "multiwoz-ontology": BuiltIn("dialgauge.formats.resource_files:MultiWozOntology", "{["),
-    "mwzeval": BuiltIn("dialgauge.formats.predictions.mwzeval:MwzEval", "{[", ('"response"',)),
-    "native": BuiltIn("dialgauge.formats.native:Native", _LINES, ("id", "turns")),
-    "nested": BuiltIn("dialgauge.formats.predictions.state_files:Nested", "{{", ('"gt"|"pr"',), numbered=True),
-    "otel": BuiltIn("dialgauge.formats.logs.otel:OtelSpans", "{|lines", ('"resourceSpans"',)),
-    "parquet": BuiltIn("dialgauge.formats.parquet:ParquetDialogues", "text", ("PAR1",)),
-    "predictions": BuiltIn("dialgauge.formats.common_layouts:CommonPredictions", "anything else"),
-    "schema": BuiltIn("dialgauge.formats.resource_files:SchemaFormat", "[{", ('"service_name"',)),
-    "sgd": BuiltIn("dialgauge.formats.sgd:Sgd", "[{", ('"dialogue_id"', '"turns"', '"frames"')),
-    "simpletod": BuiltIn("dialgauge.formats.predictions.state_files:SimpleTod", "{{", ('"generated_turn_belief"',)),
-    "som-dst": BuiltIn("dialgauge.formats.predictions.state_files:SomDst", "{["),
-    "t5-dst": BuiltIn(
-        "dialgauge.formats.predictions.state_files:T5Dst", "{{", ('"turns"', '"pred_belief"'), numbered=True
-    ),
-    "tau": BuiltIn("dialgauge.formats.tau:Tau", "[{", ('"task_id"', '"traj"')),
-    "tau2": BuiltIn(
-        "dialgauge.formats.tau2:Tau2",
-        "{|[{|lines",
-        ('"agent_info"|"termination_reason"', '"user_info"|"task_id"|"user_scenario"'),
-    ),
-    "trade": BuiltIn("dialgauge.formats.predictions.state_files:Trade", "{{", ('"pred_bs_ptr"',), numbered=True),
-    "trippy": BuiltIn("dialgauge.formats.predictions.trippy:Trippy", "[{", ('"guid"', '"class_prediction_')),
+    name: f"dialgauge.formats.{target}"
+    for name, target in {
+        "babi": "babi:Babi",
+        "babi-candidates": "babi:BabiCandidates",
+        "babi-kb": "babi:BabiKnowledgeBase",
+        "canonical-map": f"{_RESOURCES}:CanonicalMapFile",
+        "convlab3": "convlab3:ConvLab3",
+        "convlab3-ontology": f"{_RESOURCES}:ConvLab3Ontology",
+        "convlab3-predictions": "convlab3:ConvLab3Predictions",
+        "document": "document:Document",
+        "flags": "predictions.flags:Flags",
+        "gcdf1": "gcdf1:Gcdf1",
+        "hi-dst": f"{_STATES}:HiDst",
+        "human-eval": "predictions.human_eval:HumanEval",
+        "inspect": "logs.inspect_logs:InspectLog",
+        "langfuse": "logs.langfuse:LangfuseExport",
+        "llm-output": f"{_STATES}:LlmOutput",
+        "messages": "logs.chat:ChatMessages",
+        "multiwoz": "multiwoz:MultiWoz",
+        "multiwoz-ontology": f"{_RESOURCES}:MultiWozOntology",
+        "mwzeval": "predictions.mwzeval:MwzEval",
+        "native": "native:Native",
+        "nested": f"{_STATES}:Nested",
+        "otel": "logs.otel:OtelSpans",
+        "parquet": "parquet:ParquetDialogues",
+        "predictions": "common_layouts:CommonPredictions",
+        "schema": f"{_RESOURCES}:SchemaFormat",
+        "sgd": "sgd:Sgd",
+        "simpletod": f"{_STATES}:SimpleTod",
+        "som-dst": f"{_STATES}:SomDst",
+        "t5-dst": f"{_STATES}:T5Dst",
+        "tau": "tau:Tau",
+        "tau2": "tau2:Tau2",
+        "trade": f"{_STATES}:Trade",
+        "trippy": "predictions.trippy:Trippy",
+    }.items()
 }
 #: Formats of agents' logs.
 LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse", "mapped-log"})
 #: Asked when no other format recognises a file.
 LAST_RESORT = "predictions"
-_TARGETS = {name: built_in.target for name, built_in in BUILT_IN.items()}
 
 #: First bytes of files that people hold out by mistake, and what to tell them.
 _STARTS = {
@@ -131,7 +84,6 @@ _STARTS = {
     b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }
-_KINDS = {dict: "an object", list: "a list", str: "a text", int: "a number", float: "a number", bool: "true or false"}
 
 
 def format_named(name: str) -> AnyFormat:
@@ -157,7 +109,7 @@ def format_example(name: str) -> bytes | None:
 def format_listing() -> list[plugins.Plugin[AnyFormat]]:
     """All formats in alphabetical order, those of other packages too; what cannot be used carries the reason."""
     kinds = (DialogueFormat, ResourceFormat)
-    classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, kinds, _TARGETS)
+    classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, kinds, BUILT_IN)
     listed: list[plugins.Plugin[AnyFormat]] = []
     for plugin in classes:
         content, reason = None, plugin.reason
@@ -190,7 +142,7 @@ def _own(name: str) -> AnyFormat:
 
 
 def _class(name: str) -> type[AnyFormat]:
-    kind: type[AnyFormat] = plugins.load_class(plugins.FORMATS, name, (DialogueFormat, ResourceFormat), _TARGETS)
+    kind: type[AnyFormat] = plugins.load_class(plugins.FORMATS, name, (DialogueFormat, ResourceFormat), BUILT_IN)
     return kind
 
 
@@ -230,12 +182,7 @@ def recognise(part: Part) -> AnyFormat:
         return _own("document")
     if part.path is not None and (written := Path(f"{part.path}.map.yaml")).is_file():
         return format_named(str(written))
-    peek = Peek(part, _FIRST_LOOK)
-    if len(peek.head) > _FIRST_LOOK // 2:  # there is more of it
-        sentence = _matching_own(peek)
-        if len(sentence) == 1:
-            return sentence[0]
-        peek = Peek(part)
+    peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
     untried: list[str] = []
@@ -250,25 +197,26 @@ def recognise(part: Part) -> AnyFormat:
             f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
             file=part.name,
         )
-    if not (reason := _misfit(peek, part)):
+    if not (reason := _misfit(part)):
         return _own(LAST_RESORT)
-    damage = _json_problem(peek, part)
+    damage = _mistaken(peek) or _json_problem(peek, part)
+    advice = f"'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
     raise UnknownFormat(
-        damage or _mistaken(peek),
-        f"no known layout fits{_why(peek)}{damage or f': {reason}'}; 'dialgauge data map {part.name}' proposes a "
-        "mapping, docs/formats.md lists the formats" + "".join(f"; not tried: {reason}" for reason in untried),
+        damage,
+        f"no known layout fits{_kind(peek)}: {damage or f'{reason}; {advice}'}"
+        + "".join(f"; not tried: {reason}" for reason in untried),
         file=part.name,
     )
 
 
-def _misfit(peek: Peek, part: Part) -> str:
+def _misfit(part: Part) -> str:
     """Why the beginning of a file is in no common layout of predictions; empty where it is in one."""
     from dialgauge.formats.common_layouts import common_mapping
     from dialgauge.formats.predictions.states import Misfit
     from dialgauge.formats.row_paths import beginning
 
     try:
-        common_mapping(beginning(peek, part))
+        common_mapping(beginning(part))
     except Misfit as error:
         return str(error)
     except DialgaugeError as error:
@@ -277,27 +225,19 @@ def _misfit(peek: Peek, part: Part) -> str:
 
 
 def _json_problem(peek: Peek, part: Part) -> str:
-    """What is wrong with JSON, and where; empty where nothing is, or the look at it is too short."""
+    """What is wrong with JSON, and where; empty where nothing is."""
     from dialgauge.formats.row_paths import content_of
 
-    if peek.head.lstrip()[:1] not in (b"{", b"[") or _mistaken(peek):
-        return ""
     try:
-        content_of(part)
+        content_of(part) if peek.is_json else None
     except DialgaugeError as error:
-        return f"; line {error.line}: {error.message}" if error.line else f"; {error.message}"
+        return f"line {error.line}: {error.message}" if error.line else error.message
     return ""
 
 
 def _matching_own(peek: Peek) -> list[AnyFormat]:
-    """Our formats that recognise the file: of those that may fit, and if it is none of them, of all."""
-    likely = [name for name, hint in BUILT_IN.items() if hint.may_fit(peek)]
-    others = [name for name in BUILT_IN if name not in likely and name != LAST_RESORT]
-    for names in (likely, others):
-        matching = [format_ for format_ in map(_own, names) if format_.recognise(peek)]
-        if matching:
-            return matching
-    return []
+    """Our formats that recognise the file."""
+    return [format_ for format_ in map(_own, BUILT_IN) if format_.recognise(peek)]
 
 
 def _matching_plugins(peek: Peek, untried: list[str]) -> Iterator[AnyFormat]:
@@ -320,28 +260,10 @@ def _matching_plugins(peek: Peek, untried: list[str]) -> Iterator[AnyFormat]:
 
 
 def _mistaken(peek: Peek) -> str:
-    return next((f" ({what})" for start, what in _STARTS.items() if peek.head.startswith(start)), "")
+    return next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "")
 
 
-def _why(peek: Peek) -> str:
-    if mistaken := _mistaken(peek):
-        return mistaken
-    if peek.first_line is not None and peek.json is None:
-        return " (it is JSON lines)"
-    if peek.head.lstrip()[:1] in (b"{", b"[") and peek.json is None:
-        return " (its JSON is nested too deeply)" if peek.too_deep else " (it begins like JSON but is not valid JSON)"
-    if peek.json is not None:
-        return f" ({_words(peek)})"
-    if b"\x00" in peek.head[:4096]:
-        return " (it is a binary file)"
-    return ""
-
-
-def _words(peek: Peek) -> str:
-    """What JSON it is, in a few words, for people to see whether they took the right file."""
-    kind = "an object" if isinstance(peek.json, dict) else "a list"
-    if peek.first is None:
-        return f"it is JSON: {kind} with nothing in it"
-    key, value = peek.first
-    inside = _KINDS.get(type(value), "something")
-    return f"it is JSON: {kind} whose first entry is {inside}" + (f" under the key {key[:40]!r}" if key else "")
+def _kind(peek: Peek) -> str:
+    if peek.is_json:
+        return " (it is JSON lines)" if peek.json is None and peek.first_line is not None else ""
+    return " (it is a binary file)" if b"\x00" in peek.head[:4096] else ""

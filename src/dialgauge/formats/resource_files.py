@@ -10,7 +10,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Ontology, SlotSpec, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Resource, ResourceFormat
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part

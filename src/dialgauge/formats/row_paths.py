@@ -15,26 +15,36 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from mmap import mmap
+from itertools import islice
 from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Raw, Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import KeyLocation, as_key
+from dialgauge.formats.jsonfile import (
+    RAW,
+    RAW_LIST,
+    KeyLocation,
+    are_lines,
+    as_key,
+    begins,
+    decode,
+    elements_of,
+    members_of,
+    values_of_lines,
+)
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import Misfit, require_single_keys, shown
-from dialgauge.formats.source import HEAD_BYTES, Part, file_stem
+from dialgauge.formats.source import Part, file_stem
 
 Step: TypeAlias = tuple[str, Any]
 
 _STEP = re.compile(r'"(?P<quoted>[^"]+)"|(?P<key>[^.\[\]{}"^]+)|\{(?P<bind>\w+)\}|\[(?P<index>\d*|\{\w+\})\]')
 _ANY = msgspec.json.Decoder()
-_RAW = msgspec.json.Decoder(Raw)
-_ELEMENTS = msgspec.json.Decoder(list[Raw])
 _MEMBERS = msgspec.json.Decoder(dict[KeyLocation, Raw], dec_hook=as_key)
+#: Rows by which a layout is told.
+BEGINNING = 400
 #: Characters that a pattern sees of a text.
 _MATCHED = 300
 _DELIMITERS = ",;\t|"
@@ -204,7 +214,7 @@ def rows(content: Any, path: str, file: str = "") -> Iterator[Row]:
 def _elements(held: Any, path: str) -> Sequence[Any]:
     if isinstance(held, Raw):
         try:
-            return _ELEMENTS.decode(held)
+            return RAW_LIST.decode(held)
         except msgspec.ValidationError:
             raise Misfit(f"rows: '{path}' needs a list, and there is {_kind(held)}") from None
     if not isinstance(held, list | tuple):
@@ -245,53 +255,28 @@ def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0) -> Any:
 
         return list(rows_in(part))
     content = part.buffer()
-    begins = content[:64].lstrip()[:1]
-    if begins in (b"{", b"[") and not (header or skip):
-        return _json(content, part)
-    return list(_table(part.text(), part.name, header=header, skip=skip))
+    if begins(content) not in (b"{", b"[") or header or skip:
+        return list(_table(part.text(), part.name, header=header, skip=skip))
+    if are_lines(content) or part.stem.endswith("l"):
+        return list(values_of_lines(content, part))
+    return decode(RAW, content, part)
 
 
-def beginning(peek: Peek, part: Part) -> Any:
-    """The content of a file as far as its beginning goes, without the element that is cut off there."""
-    cut = len(peek.head) >= HEAD_BYTES - 3
-    if not cut:
-        return content_of(part)
-    if isinstance(peek.json, list):
-        return peek.json[:-1] if len(peek.json) > 1 else peek.json
-    if isinstance(peek.json, dict):
-        members = list(peek.json.items())
-        return dict(members[:-1] if len(members) > 1 else members)
-    lines = [line for line in peek.lines[:-1] if line.strip()]
-    if peek.shape == "lines":
-        return [decode(_ANY, line.encode(), part) for line in lines]
-    return list(_table("\n".join(lines), part.name))
-
-
-def _json(content: bytes | mmap, part: Part) -> Any:
-    """One JSON value, or those of all lines."""
-    lines = _lines(content)
-    first = next(lines)[1]
-    try:
-        _RAW.decode(first)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return decode(_RAW, content, part)
-    values = [Raw(first)]
-    for number, line in lines:
-        values.append(decode(_RAW, line, part, line=number))
-    return values if len(values) > 1 or part.stem.endswith("l") else values[0]
-
-
-def _lines(content: bytes | mmap) -> Iterator[tuple[int, memoryview]]:
-    """The lines that are not blank, with their numbers from 1, none of them copied."""
-    view = memoryview(content)
-    at = number = 0
-    while at < len(view):
-        end = content.find(b"\n", at)
-        end = len(view) if end < 0 else end
-        number += 1
-        if not bytes(view[at : min(end, at + 64)]).isspace() and at < end:
-            yield number, view[at:end]
-        at = end + 1
+def beginning(part: Part) -> Any:
+    """The first rows of a file's content, or the first members of its object."""
+    peek = Peek(part)
+    if not peek.is_json:
+        if part.head(4) == b"PAR1":
+            return content_of(part)
+        lines = peek.lines if len(peek.lines) < 50 else peek.lines[:-1]
+        return list(_table("\n".join(lines), part.name))
+    content = part.buffer()
+    if are_lines(content) or part.stem.endswith("l"):
+        return list(islice(values_of_lines(content, part), BEGINNING))
+    if begins(content) == b"[":
+        return elements_of(content, part)[:BEGINNING]
+    members = members_of(content, part)
+    return decode(RAW, content, part) if len(members) <= BEGINNING else dict(members[:BEGINNING])
 
 
 def _table(text: str, file: str, *, header: Sequence[str] = (), skip: int = 0) -> Iterator[dict[str, str]]:

@@ -18,8 +18,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Act, Dialogue, Span, State, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import write_array
-from dialgauge.formats.located import Listed
+from dialgauge.formats.jsonfile import Listed, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part

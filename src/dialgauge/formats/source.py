@@ -52,11 +52,8 @@ INSPECT_MEMBER = "_journal/start.json"
 _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
 
-#: Bytes from which on a file is mapped into memory.
-_MAPPED = 1 << 20
-#: Bytes beyond which a file is large, and how much dialogues grow when they are unpacked.
-LARGE = 64 << 20
-_UNPACKED = 8
+#: Bytes from which on a file is mapped into memory, and that are checked at once.
+_MAPPED, _CHECKED = 1 << 20, 1 << 16
 
 
 class Part:
@@ -136,14 +133,6 @@ class Part:
                     start = stream.read(size)
         return start.removeprefix(b"\xef\xbb\xbf")
 
-    @property
-    def is_large(self) -> bool:
-        """Is it better read a piece at a time? Of what is packed, the size is estimated."""
-        with reading_errors(self.name), self._opener() as raw:
-            packed = is_packed(raw.read(HEAD))
-            raw.seek(0)
-            return size_of(raw) * (_UNPACKED if packed else 1) > LARGE
-
     def text(self) -> str:
         """All bytes as text; anything but UTF-8 is an error that names the place."""
         return decode_utf8(self.read(), self.name)
@@ -197,8 +186,8 @@ def _check_utf8(content: bytes | mmap.mmap, name: str) -> None:
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(content), CHUNK):
-            decoder.decode(content[start : start + CHUNK], final=start + CHUNK >= len(content))
+        for start in range(0, len(content), _CHECKED):
+            decoder.decode(content[start : start + _CHECKED], final=start + _CHECKED >= len(content))
     except UnicodeDecodeError:
         decode_utf8(bytes(content), name)
 

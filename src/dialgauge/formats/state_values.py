@@ -9,7 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from dialgauge.dialogue import State, Values
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.source import Part
 
 ABSENT = frozenset({"", "none", "not mentioned"})

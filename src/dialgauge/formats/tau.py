@@ -16,9 +16,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.large_json import large_values
-from dialgauge.formats.located import members_of
+from dialgauge.formats.jsonfile import begins, elements_of, members_of, values_of_lines
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -35,8 +33,6 @@ from dialgauge.formats.tau_messages import (
 from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
-    RAW,
-    RAW_LIST,
     TrialNames,
     each_conversation,
     given_facts,
@@ -96,34 +92,26 @@ class Tau(DialogueFormat):
         return is_tau_result(first)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        large = tau_results(part) if part.is_large else None
-        results = each_conversation(_TAU, large or tau_results(part), part, notes)
-        if large is None:
-            results = list(results)
-        instructions = _instructions(results, part)
-        tasks, names = task_set(instructions), TrialNames(notes)
-        for name, result in each_conversation(_TAU, large, part, Notes(tolerant=True)) if large else results:
+        pieces = _results(part)
+        told = (result for _, result in each_conversation(_TAU, pieces, part, Notes(tolerant=True)))
+        tasks, names = task_set(_instructions(told, part)), TrialNames(notes)
+        for name, result in each_conversation(_TAU, pieces, part, notes):
             try:
                 yield _tau_dialogue(result, names.name(str(result.task_id), result.trial), tasks)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
 
-def tau_results(part: Part) -> Iterable[Raw]:
+def _results(part: Part) -> Iterable[Raw]:
     """The results of a file: a list, the same in an object under its name, or a line each."""
-    if part.is_large:
-        return large_values(part, _WRAPPER)
-    content = part.read()
-    if content.lstrip()[:1] == b"[":
-        return decode(RAW_LIST, content, part)
-    lines = [line for line in content.split(b"\n") if line.strip()]
+    content = part.buffer()
+    if begins(content) == b"[":
+        return elements_of(content, part)
     try:
-        wrapped = _WRAPPER in msgspec.json.decode(lines[0], type=dict[str, Raw])
-    except (msgspec.DecodeError, RecursionError):
-        wrapped = True  # an object over several lines
-    if not wrapped:
-        return [decode(RAW, line, part, line=number) for number, line in enumerate(lines, start=1)]
-    return decode(RAW_LIST, dict(members_of(content, part)).get(_WRAPPER, Raw(b"[]")), part)
+        wrapped = dict(members_of(content, part)).get(_WRAPPER)
+    except DialgaugeError:
+        wrapped = None
+    return elements_of(wrapped, part) if wrapped is not None else list(values_of_lines(content, part))
 
 
 def _tau_dialogue(result: _TauResult, name: str, tasks: str) -> Dialogue:
@@ -180,7 +168,7 @@ def _end(result: _TauResult) -> str:
     return "max_steps" if reward_info is None and (by_tool or not result.reward) else ""
 
 
-def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict[str, str]:
+def _instructions(results: Iterable[_TauResult], part: Part) -> dict[str, str]:
     """What the user of each task was told, by most trials of its id.
 
     The trials of a task were told the same. Where they were not, and most of what they were told stands under other
@@ -188,7 +176,7 @@ def _instructions(results: Iterable[tuple[str, _TauResult]], part: Part) -> dict
     """
     by_task: dict[str, Counter[str]] = {}
     filed: dict[str, set[str]] = {}
-    for _, tau_result in results:
+    for tau_result in results:
         task, instruction = str(tau_result.task_id), tau_result.info.task.instruction if tau_result.info.task else ""
         counts = by_task.setdefault(task, Counter())
         if instruction:

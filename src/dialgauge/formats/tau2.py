@@ -17,9 +17,7 @@ from msgspec import Raw, Struct
 from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.large_json import LargeObject, large_values
-from dialgauge.formats.located import members_of
+from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.registry import recognise
@@ -36,8 +34,6 @@ from dialgauge.formats.tau_messages import (
 from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
-    RAW,
-    RAW_LIST,
     TrialNames,
     each_conversation,
     given_facts,
@@ -146,7 +142,7 @@ class Tau2(DialogueFormat):
             folder, _, _ = part.name.replace("\\", "/").rpartition("/")
             if not is_results(Peek(part)):
                 known = by_folder.get(folder.rpartition("/")[0], _UNTOLD)
-                pieces: Iterable[Raw] = bare_simulations(part)
+                pieces: Iterable[Raw] = _bare_simulations(part)
             else:
                 results = _results(part)
                 known = by_folder[folder] = _told(results, part)
@@ -230,19 +226,12 @@ def _first(entries: Any) -> Mapping[str, Any]:
     return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
 
 
-def bare_simulations(part: Part) -> Iterable[Raw]:
+def _bare_simulations(part: Part) -> list[Raw]:
     """The simulations of a file that has nothing else: one, a list, or a line each."""
-    if part.is_large:
-        return large_values(part)
-    content = part.read()
-    if content.lstrip()[:1] == b"[":
-        return decode(RAW_LIST, content, part)
-    lines = [(number, line) for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
-    try:
-        msgspec.json.decode(lines[0][1], type=Raw)
-    except (msgspec.DecodeError, RecursionError):
-        return [Raw(content)]
-    return [decode(RAW, line, part, line=number) for number, line in lines]
+    content = part.buffer()
+    if begins(content) == b"[":
+        return elements_of(content, part)
+    return list(values_of_lines(content, part)) if are_lines(content) else [decode(RAW, content, part)]
 
 
 def planned_results(source: str | Path) -> Outcome | None:
@@ -304,15 +293,9 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: TrialNames) -> D
 
 def _results(part: Part) -> _Results:
     """The content of a tau2 file. Where a key is repeated, no list is lost: what stands twice is told as such."""
-    simulations: Iterable[Raw] | None
-    if part.is_large:
-        large = LargeObject(part, "simulations")
-        members = [(key, raw) for key, raw in large.members() if key != "simulations"]
-        simulations = large
-    else:
-        members = members_of(part.read(), part)
-        lists = [decode(RAW_LIST, raw, part) for key, raw in members if key == "simulations"]
-        simulations = [simulation for each in lists for simulation in each] if lists else None
+    members = members_of(part.buffer(), part)
+    lists = [elements_of(raw, part) for key, raw in members if key == "simulations"]
+    simulations = [simulation for each in lists for simulation in each] if lists else None
     last = dict(members)
     index = decode(_INDEX, last["simulation_index"], part) if "simulation_index" in last else None
     info = decode(_INFO, last["info"], part) if "info" in last else _Info()

@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import as_text, checksum
@@ -24,8 +24,6 @@ from dialgauge.formats.tau_messages import as_text, checksum
 TOLERANCE = 1e-6
 #: Beyond any trial, or reward, that somebody meant.
 MOST = 1_000_000
-RAW_LIST = msgspec.json.Decoder(list[Raw])
-RAW = msgspec.json.Decoder(Raw)
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
 

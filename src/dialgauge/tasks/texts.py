@@ -122,7 +122,7 @@ def read_references(source: str | Path, are: ReferenceKind | None) -> References
         )
     texts: dict[str, list[str]] = {}
     for part in resolve(source):
-        for name, given in _FILE.decode(part.read(), part, Notes()):
+        for name, given in _FILE.read(part, Notes()):
             if dialogue_key(name) in texts:
                 raise DialgaugeError("two dialogues have this id (case and .json are ignored)",
                                      file=part.name, dialogue=name)  # fmt: skip

@@ -20,7 +20,7 @@ from dialgauge.worlds.tools import ToolDomain, ToolTask, log_benchmark, log_doma
 #: What agents did: a file, records of a log or a frame of them, or dialogues.
 Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
 #: Formats of dialogues and predictions, in which nothing is said of tasks and verdicts.
-_NO_LOGS = frozenset({LAST_RESORT, "parquet", "chat-log"})
+_NO_LOGS = frozenset({LAST_RESORT, "parquet"})
 #: A reward this close to 1 is a pass.
 PASSED = 1 - 1e-6
 

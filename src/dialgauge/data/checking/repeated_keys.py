@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 import orjson
 
-from dialgauge.formats import Part, raw_dialogues
+from dialgauge.formats import Part, are_lines, begins, elements_of, lines_of, members_of
 
 _KEY_END = b'":'
 #: A quotation mark that does not look like one: it may stand before a colon inside a text.
@@ -41,12 +41,27 @@ class RepeatedKey(NamedTuple):
 
 def repeated_keys(part: Part) -> Iterator[RepeatedKey]:
     """All of a file, in its order; none of a file that is no JSON."""
-    for number, (name, raw) in enumerate(raw_dialogues(part), start=1):
+    for number, (name, raw) in enumerate(_raw_dialogues(part), start=1):
         if _may_repeat(raw):
             content = _decoded(raw)
             dialogue = name or _own_name(content) or f"number {number}"
             for path, key in _walk(content, ""):
                 yield RepeatedKey(dialogue, path, key)
+
+
+def _raw_dialogues(part: Part) -> Iterator[tuple[str | None, bytes]]:
+    """The dialogues of a JSON file or of JSON lines, undecoded, with their keys where they have any; none of others."""
+    content = part.buffer()
+    if begins(content) not in (b"{", b"["):
+        return
+    if are_lines(content):
+        yield from ((None, bytes(line)) for _, line in lines_of(content))
+    elif begins(content) == b"[":
+        yield from ((None, bytes(raw)) for raw in elements_of(content, part))
+    else:
+        pieces = [(key, bytes(raw)) for key, raw in members_of(content, part)]
+        keyed = all(raw[:1] in (b"{", b"[") for _, raw in pieces)
+        yield from pieces if keyed else ((None, bytes(content)),)
 
 
 def _may_repeat(raw: bytes) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.logs.messages import MOST_MESSAGES, LogMessages, is_message, read_messages
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part

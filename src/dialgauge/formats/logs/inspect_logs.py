@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode, without_nan
-from dialgauge.formats.located import members_of
+from dialgauge.formats.jsonfile import decode, elements_of, members_of, without_nan
 from dialgauge.formats.logs.logged import TOLERANCE, Facts, Numbering, facts_of, logged_dialogue, score_in
 from dialgauge.formats.logs.messages import read_messages
 from dialgauge.formats.notes import Notes
@@ -79,7 +78,6 @@ class _Header(Struct, gc=False):
     eval: _Eval
     status: str = "started"
     results: _Results | None = None
-    samples: list[Raw] | None = None
 
 
 class _Score(Struct, gc=False):
@@ -112,7 +110,6 @@ class _Sample(Struct, gc=False):
 
 
 _HEADERS = msgspec.json.Decoder(_Header)
-_LIST = msgspec.json.Decoder(list[Raw])
 _SAMPLE = msgspec.json.Decoder(_Sample)
 
 
@@ -135,11 +132,11 @@ class InspectLog(DialogueFormat):
                 header, samples = _archive(archive, stream, part)
                 yield from _dialogues(header, samples, part, notes)
             return
-        content = part.read()
+        content = without_nan(part.read())
         header = _decoded(_HEADERS, content, part)
-        lists = [raw for key, raw in members_of(without_nan(content), part) if key == "samples"]
-        held = [raw for each in lists for raw in decode(_LIST, each, part)] if len(lists) > 1 else header.samples or []
-        yield from _dialogues(header, (bytes(raw) for raw in held), part, notes)
+        lists = [raw for key, raw in members_of(content, part) if key == "samples"]  # none is lost that stands twice
+        samples = (bytes(raw) for each in lists if bytes(each) != b"null" for raw in elements_of(each, part))
+        yield from _dialogues(header, samples, part, notes)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], content: bytes, part: Part, dialogue: str | None = None) -> Any:

@@ -17,8 +17,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import KeyLocation, Remembered, as_key
+from dialgauge.formats.jsonfile import KeyLocation, Remembered, as_key, decode, members_of
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -35,36 +34,25 @@ _COUNTING = [str(number) for number in range(100)]
 
 T = TypeVar("T")
 
-_MEMBERS = msgspec.json.Decoder(dict[KeyLocation, msgspec.Raw], dec_hook=as_key)
 
-
-def members(part: Part) -> Iterator[tuple[str, msgspec.Raw]]:
+def members(part: Part) -> list[tuple[str, msgspec.Raw]]:
     """Key and undecoded value of each member of the file's JSON object, also of keys that occur twice."""
-    return ((key.text, value) for key, value in decode(_MEMBERS, part.read(), part).items())
+    return members_of(part.buffer(), part)
 
 
 class NumberedTurns(Generic[T]):
     """A JSON object of dialogues, each of them an object of turns by number: ``{dialogue: {"0": ..., "1": ...}}``."""
 
     def __init__(self, turn: type[T]) -> None:
-        self._whole = msgspec.json.Decoder(dict[KeyLocation, dict[KeyLocation, turn]], dec_hook=as_key)  # type: ignore[valid-type]
         self._dialogue = msgspec.json.Decoder(dict[KeyLocation, turn], dec_hook=as_key)  # type: ignore[valid-type]
 
     def read(self, part: Part, notes: Notes, build: Callable[[str, list[T | None]], Dialogue]) -> Iterator[Dialogue]:
-        """What ``build`` makes of each dialogue's turns; the file in one go or, to find a fault, turn by turn."""
-        try:
-            whole = self._whole.decode(part.read())
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        """What ``build`` makes of each dialogue's turns."""
 
-            def from_raw(dialogue: str, raw: msgspec.Raw) -> Dialogue:
-                return build(dialogue, by_turn(raw, self._dialogue, part, notes))
+        def from_raw(dialogue: str, raw: msgspec.Raw) -> Dialogue:
+            return build(dialogue, by_turn(raw, self._dialogue, part, notes))
 
-            return built(members(part), from_raw, part, notes)
-
-        def from_turns(dialogue: str, turns: dict[KeyLocation, T]) -> Dialogue:
-            return build(dialogue, in_order([(key.text, turn) for key, turn in turns.items()], notes))
-
-        return built(((key.text, turns) for key, turns in whole.items()), from_turns, part, notes)
+        return built(members(part), from_raw, part, notes)
 
 
 def built(
@@ -104,15 +92,15 @@ def _in_turn(
 ) -> DialgaugeError | None:
     """The error of the first turn that does not decode on its own, if it is the fault of one turn."""
     try:
-        turns = _MEMBERS.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        turns = members_of(raw, part)
+    except DialgaugeError:
         return None
-    for key, value in turns.items():
-        alone = b"{" + msgspec.json.encode(key.text) + b":" + bytes(value) + b"}"
+    for key, value in turns:
+        alone = b"{" + msgspec.json.encode(key) + b":" + bytes(value) + b"}"
         try:
             decode(decoder, alone, part)
         except DialgaugeError as error:
-            return error.at(turn=int(key.text)) if _NUMBER.fullmatch(key.text) else error
+            return error.at(turn=int(key)) if _NUMBER.fullmatch(key) else error
     return None
 
 

@@ -15,7 +15,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.located import Remembered
+from dialgauge.formats.jsonfile import Remembered
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import NumberedTurns, assembled, sample_dialogues, sample_turns

@@ -17,8 +17,7 @@ import msgspec
 
 from dialgauge.dialogue import State, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import NOTHING
+from dialgauge.formats.jsonfile import NOTHING, decode
 from dialgauge.formats.notes import INVALID, Notes
 from dialgauge.formats.predictions.states import Misfit, open_answer
 from dialgauge.formats.source import Part

@@ -19,7 +19,7 @@ from msgspec import Raw
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.located import NOTHING, Keyed
+from dialgauge.formats.jsonfile import NOTHING, Keyed
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import built, sample_dialogues, some_have
@@ -90,7 +90,7 @@ class MwzEval(DialogueFormat):
                 turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
 
-        return built(_FILE.decode(part.read(), part, notes), build, part, notes)
+        return built(_FILE.read(part, notes), build, part, notes)
 
 
 class _Blanks(dict[bytes, State | None]):

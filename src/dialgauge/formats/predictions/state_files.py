@@ -18,8 +18,7 @@ from msgspec import Raw, Struct
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
-from dialgauge.formats.located import KeyLocation, Remembered, as_key
+from dialgauge.formats.jsonfile import KeyLocation, Remembered, as_key, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import (

@@ -6,15 +6,16 @@ decoder normalises is said in its line. Values stay what the file says: quotes, 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
 
 from dialgauge.dialogue import State, Values
-from dialgauge.formats.json_text import python_literal
 from dialgauge.formats.state_values import ABSENT
 
 Slot: TypeAlias = tuple[str, str, Any]
@@ -326,12 +327,22 @@ def open_python(value: Any) -> Any:
     """A dictionary, list, tuple or set as Python prints it, where it is not JSON; nothing is run."""
     if not isinstance(value, str) or _is_json(value):
         raise Misfit(f"{shown(value)} is no text of Python")
-    held = python_literal(value.strip()) if len(value) <= MOST_TEXT else None
+    held = _python_literal(value.strip()) if len(value) <= MOST_TEXT else None
     if isinstance(held, set | frozenset):
         return sorted(held, key=str)
     if value.strip() and not isinstance(held, dict | list | tuple):
         raise Misfit(f"{shown(value)} is no dictionary or list of Python")
     return held or {}
+
+
+def _python_literal(text: str) -> Any:
+    """What Python means by a text; None where it is no literal."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a model wrote may look like a bad escape
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
 
 
 def open_answer(value: Any) -> Any:

@@ -21,7 +21,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.json_text import decode
+from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.common import assembled, built, example_rows, grouped, in_order, slot_state

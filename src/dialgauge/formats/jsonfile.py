@@ -1,0 +1,278 @@
+"""JSON files of any size on one path: mapped into memory, split into undecoded pieces, and decoded piece by piece.
+
+What is wrong is one sentence with its place. JSON parsers merge repeated keys in silence; here they stay apart, and
+reading the corpus reports the id that is used twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from mmap import mmap
+from typing import IO, Any, Generic, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.source import Part, decode_utf8
+
+T = TypeVar("T")
+Content: TypeAlias = bytes | memoryview | mmap | Raw
+
+#: How msgspec points to a byte, and numbers that are none, outside of texts.
+_BYTE = re.compile(r"\(byte (\d+)\)")
+_NAN = re.compile(rb"-?(?:NaN|Infinity)")
+_NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
+#: Escapes of JSON: both halves of a character beyond 16 bits, one of them alone, or any other.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+_HALF = "half of an emoji, as where a text was cut"
+#: How msgspec points into the list of turns of one dialogue, whatever the format calls that list, if anything.
+_TURN_PATH = re.compile(r"`\$(?:\.\w+)?\[(\d+)\]")
+#: Shorter pieces are looked at whole, of longer ones the first elements and members.
+_WHOLE, _ELEMENTS, _MEMBERS = 1 << 16, 20, 200
+
+
+class KeyLocation:
+    """A JSON key that is equal to itself only, so that both of two equal keys survive decoding and can be reported."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def as_key(kind: type, value: Any) -> Any:
+    """The ``dec_hook`` that lets msgspec decode ``dict[KeyLocation, ...]``."""
+    if kind is KeyLocation:
+        return KeyLocation(value)
+    raise NotImplementedError(f"no rule for {kind}")
+
+
+_ANY = msgspec.json.Decoder()
+RAW = msgspec.json.Decoder(Raw)
+RAW_LIST = msgspec.json.Decoder(list[Raw])
+_RAW_OBJECT = msgspec.json.Decoder(dict[KeyLocation, Raw], dec_hook=as_key)
+
+
+def decode(
+    decoder: msgspec.json.Decoder[T],
+    content: Content,
+    part: Part,
+    *,
+    line: int | None = None,
+    dialogue: str | None = None,
+    notes: Notes | None = None,
+) -> T:
+    """Typed JSON, or one sentence that says what is wrong and where in the structure.
+
+    When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn.
+    With ``notes``, halves of characters are replaced, and counted there.
+    """
+    try:
+        return decoder.decode(content)
+    except msgspec.ValidationError as error:
+        decode_utf8(bytes(content), part.name, line)
+        match = _TURN_PATH.search(str(error)) if dialogue is not None or line is not None else None
+        raise DialgaugeError(
+            f"the JSON does not have the expected shape: {error}",
+            file=part.name,
+            line=line,
+            dialogue=dialogue,
+            turn=int(match[1]) if match else None,
+        ) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        decode_utf8(bytes(content), part.name, line)
+        whole = without_halves(bytes(content))
+        if whole != bytes(content):
+            if notes is None:
+                message = f"it holds {_HALF} (such as \\ud83d); write \\ufffd instead, or leave it out"
+                raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+            notes.add(f"{_HALF}, read as the replacement character")
+            return decode(decoder, whole, part, line=line, dialogue=dialogue)
+        message = f"it is not valid JSON: {_no_number(bytes(content), str(error)) or error}"
+        raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+    except RecursionError as error:
+        message = "the JSON is nested too deeply to be dialogue data"
+        raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
+
+
+def without_halves(content: bytes) -> bytes:
+    """JSON in which the replacement character stands for halves of characters that are written as escapes.
+
+    >>> without_halves(rb'"a \\ud83d, \\ud83d\\ude00, \\\\ud83d"')
+    b'"a \\\\ufffd, \\\\ud83d\\\\ude00, \\\\\\\\ud83d"'
+    """
+    if b"\\ud" not in content and b"\\uD" not in content:
+        return content
+    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[1] else escape[0], content)
+
+
+def without_nan(content: bytes) -> bytes:
+    """JSON in which null stands for NaN and infinite numbers, which many programs write and JSON does not have."""
+    if b"NaN" not in content and b"Infinity" not in content:
+        return content
+    text = content.decode("utf-8", "surrogateescape")
+    plain = _NO_NUMBERS.sub(lambda token: token[0] if token[0].startswith('"') else "null", text)
+    return plain.encode("utf-8", "surrogateescape")
+
+
+def _no_number(content: bytes, error: str) -> str:
+    """The sentence about a NaN; empty where it is something else."""
+    position = _BYTE.search(error)
+    match = _NAN.match(content, int(position[1])) if position else None
+    if match is None:
+        return ""
+    lines = content.count(b"\n", 0, match.start()) + 1
+    where = f"line {lines:,}" if lines > 1 else f"byte {match.start():,}"
+    return f"{match[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
+
+
+# -- pieces ----------------------------------------------------------------------------------------------------------
+
+
+def begins(content: Content) -> bytes:
+    """The first character that is not blank: an opening bracket, for JSON."""
+    return bytes(memoryview(content)[:4096]).lstrip()[:1]
+
+
+def elements_of(content: Content, part: Part, notes: Notes | None = None) -> list[Raw]:
+    """The elements of a JSON array, undecoded."""
+    return decode(RAW_LIST, content, part, notes=notes)
+
+
+def members_of(content: Content, part: Part, notes: Notes | None = None) -> list[tuple[str, Raw]]:
+    """The members of a JSON object, undecoded; repeated keys stay apart."""
+    return [(key.text, raw) for key, raw in decode(_RAW_OBJECT, content, part, notes=notes).items()]
+
+
+def lines_of(content: bytes | mmap) -> Iterator[tuple[int, memoryview]]:
+    """The lines that are not blank, with their numbers from 1, none of them copied."""
+    view = memoryview(content)
+    at = number = 0
+    while at < len(view):
+        end = content.find(b"\n", at)
+        end = len(view) if end < 0 else end
+        number += 1
+        if at < end and not bytes(view[at : min(end, at + 64)]).isspace():
+            yield number, view[at:end]
+        at = end + 1
+
+
+def are_lines(content: bytes | mmap) -> bool:
+    """Whether the first line is a JSON value of its own, and another line follows."""
+    lines = lines_of(content)
+    first = next(lines, None)
+    if first is None or next(lines, None) is None:
+        return False
+    try:
+        RAW.decode(first[1])
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return False
+    return True
+
+
+def values_of_lines(content: bytes | mmap, part: Part) -> Iterator[Raw]:
+    """The values of JSON lines, undecoded."""
+    return (decode(RAW, line, part, line=number) for number, line in lines_of(content))
+
+
+def sketch(raw: Raw) -> Any:
+    """The beginning of a JSON value: of long lists and objects the first elements and members."""
+    if len(raw) <= _WHOLE:
+        return _ANY.decode(raw)
+    match begins(raw):
+        case b"[":
+            return [sketch(each) for each in RAW_LIST.decode(raw)[:_ELEMENTS]]
+        case b"{":
+            members = list(_RAW_OBJECT.decode(raw).items())[:_MEMBERS]
+            return {key.text: sketch(each) for key, each in members}
+    return _ANY.decode(raw)
+
+
+def write_array(records: Iterable[Any], out: IO[bytes]) -> None:
+    """Write a JSON array, one record a line."""
+    separator = b"[\n"
+    for record in records:
+        out.write(separator + msgspec.json.encode(record))
+        separator = b",\n"
+    out.write(b"\n]\n" if separator == b",\n" else b"[]\n")
+
+
+# -- files of dialogues ----------------------------------------------------------------------------------------------
+
+
+class Keyed(Generic[T]):
+    """A JSON object of dialogues by id."""
+
+    def __init__(self, item: type[T]) -> None:
+        self._item = msgspec.json.Decoder(item)
+
+    def read(self, part: Part, notes: Notes) -> Iterator[tuple[str, T]]:
+        """Id and content of the dialogues in file order, those of the wrong shape refused; repeated ids stay apart."""
+        return _each(self._item, members_of(part.buffer(), part), part, notes)
+
+
+class Listed(Generic[T]):
+    """A JSON array of dialogues (or of turns), each with its id under ``key``."""
+
+    def __init__(self, item: type[T], *, key: str = "dialogue_id") -> None:
+        self._item = msgspec.json.Decoder(item)
+        self._name = msgspec.json.Decoder(msgspec.defstruct("Named", [(key, Any, None)]))
+        self._key = key
+
+    def read(self, part: Part, notes: Notes) -> Iterator[T]:
+        """The elements in file order, those of the wrong shape refused."""
+        named = ((self._named(raw, number), raw) for number, raw in enumerate(elements_of(part.buffer(), part), 1))
+        return (item for _, item in _each(self._item, named, part, notes))
+
+    def _named(self, raw: Raw, number: int) -> str:
+        try:
+            name = getattr(self._name.decode(raw), self._key)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            name = None
+        return name if isinstance(name, str) else f"number {number}"
+
+
+def _each(
+    decoder: msgspec.json.Decoder[T], named: Iterable[tuple[str, Raw]], part: Part, notes: Notes
+) -> Iterator[tuple[str, T]]:
+    for name, raw in named:
+        try:
+            item = decode(decoder, raw, part, dialogue=name)
+        except DialgaugeError as error:
+            notes.refuse(error)
+        else:
+            yield name, item
+
+
+#: A member that is not there, and one that says so.
+NOTHING = (b"", b"null")
+
+
+class Remembered(Generic[T]):
+    """What ``make`` makes of decoded JSON, for one file; each different text is decoded and made once.
+
+    A state stays the same over many turns, and a good prediction is the same as the gold state. So states are left
+    undecoded at first (``msgspec.Raw``), and turns share what was made of equal texts.
+    """
+
+    def __init__(self, decoder: msgspec.json.Decoder[Any], make: Callable[[Any], T], part: Part) -> None:
+        def made(content: bytes) -> T:
+            return make(decode(decoder, content, part))
+
+        #: The meaning of the bytes of a text.
+        self.made = cache(made)
+
+    def read(self, raw: Raw) -> T:
+        """The meaning of a text that must be there."""
+        return self.made(bytes(raw))
+
+    def optional(self, raw: Raw) -> T | None:
+        """The meaning of a text, or ``None`` where there is none or it is ``null``."""
+        content = bytes(raw)
+        return None if content in NOTHING else self.made(content)
