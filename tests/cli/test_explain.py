@@ -22,7 +22,7 @@ def test_a_measure_is_explained(name: str, capsys: Capture) -> None:
 
 def test_a_measure_of_several_families_is_explained_in_each(capsys: Capture) -> None:
     document = json.loads(dialgauge(capsys, "explain", "Success", "--json", "-").out)
-    titles = [table["title"] for table in document["tables"]]
+    titles = [table["title"] for table in document["page"]["tables"].values()]
     assert titles and len(set(titles)) == len(titles) and all(title.startswith("Success (") for title in titles)
 
 
@@ -35,7 +35,7 @@ def test_lists(capsys: Capture) -> None:
 
 
 def test_a_profile_and_a_behaviour_are_explained(capsys: Capture) -> None:
-    assert dialgauge(capsys, "explain", "trade").out.startswith("trade, version")
+    assert dialgauge(capsys, "explain", "trade").out.startswith("Profile trade")
     found = dialgauge(capsys, "explain", "unmatched").out
     assert "constraints_not_in_goal/unmatched" in found and "repeated_inform" not in found
 

@@ -135,7 +135,7 @@ def test_text_from_files_is_never_markup(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["sql", "SELECT 1"], ["sql", "SELECT * FROM range(9000)", "--limit", "9000"]],
+    [["--help"], ["sql", "SELECT 1"], ["sql", "SELECT * FROM range(9000)", "--all"]],
 )
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path, arguments: list[str]) -> None:
     process = subprocess.Popen(

@@ -36,8 +36,8 @@ PLAIN = {
 UNSIGNED = {"babi attention", "babi interact", "babi train", "reproduce"}
 
 
-#: The JSON Schema of what ``runs show --json`` writes: the manifest of a run, and what is said of it.
-MANIFEST_SCHEMA = files("dialgauge.runs") / "runs-show.schema.json"
+#: The JSON Schema of what every command writes by ``--json``.
+PAGE_SCHEMA = json.loads((files("dialgauge.report") / "page.schema.json").read_text("utf-8"))
 #: Figures that a command must draw, besides others.
 DRAWN = {
     "score": {"scores", "lambda_sweep", "error_onset_1_good", "error_onset_2_bad"},
@@ -113,15 +113,13 @@ def words_of(bench: Workbench, command: str, call: str, folder: Path) -> list[st
 
 def ran(bench: Workbench, capsys: Capture, command: str, call: str, folder: Path) -> Ran:
     """The call with every output that its command declares; only the first of a command draws, which takes longest."""
-    words = plain = words_of(bench, command, call, folder)
+    words = words_of(bench, command, call, folder)
     wanted = {"--json": "out.json", "--table": "out.md", "--figures": "drawn"}
     for option, name in wanted.items():
         if option in options(command) and (option != "--figures" or call == FIRST_CALLS[command]):
             words = [*words, option, str(folder / name)]
     outcome = run(capsys, *words)
     assert outcome.code in (0, 1), outcome.err
-    if not outcome.out and "--csv" in options(command):  # what goes into files is not printed too
-        outcome = run(capsys, *plain)
     written = folder / "out.json"
     return Ran(command, call, outcome, json.loads(written.read_text()) if written.exists() else {}, folder)
 
@@ -154,9 +152,9 @@ def check_files(done: Ran) -> None:
     assert ("--json" in options(command)) == bool(done.document)
     if done.document:
         assert re.fullmatch(r"dialgauge/[a-z0-9-]+/1", done.document["schema"])
-        if command == "runs show":
+        if "page" in done.document:
             jsonschema = pytest.importorskip("jsonschema")
-            jsonschema.validate(done.document, json.loads(MANIFEST_SCHEMA.read_text()))
+            jsonschema.validate(done.document, PAGE_SCHEMA)
     if "--table" in options(command) and command not in PLAIN:
         written = (done.folder / "out.md").read_text("utf-8")
         assert "|" in written and "…" not in written
@@ -205,7 +203,7 @@ def check_store(capsys: Capture, done: Ran) -> None:
     assert stored and done.store.survey().problems == []
     for one in stored:
         one.verify()
-        shown = run(capsys, "runs", "show", one.id, "--store", done.store.folder)
+        shown = run(capsys, "show", one.id, "--store", done.store.folder)
         assert shown.code in (0, 1) and one.name in shown.out
     if "--from" in options(done.command):
         named = [word for one in stored for word in ("--from", one.id)]

@@ -152,7 +152,7 @@ def test_the_commands_show_it(
     told = run("compare", *ids, "--store", store.folder, "--resamples", 500, "--all", "--json", folder / "c.json")
     assert "ada is ahead of bob by 30.0 points in Caught" in told
     assert "Balls on the floor" in told
-    assert "ada keeps the balls up." in run("runs", "show", ids[0], "--store", store.folder)
+    assert "ada keeps the balls up." in run("show", ids[0], "--store", store.folder)
     assert "dropped 3" in run("show", ids[0], "--worst", 1, "--store", store.folder)
     shown = run("show", ids[0], "--only", "balls", "--store", store.folder)
     assert "<i>blue</i>" in shown and "20" in shown

@@ -48,7 +48,7 @@ def test_the_search_finds_what_people_look_for(page: Page, query: str, wanted: s
 
 def test_a_copied_block_has_commands_alone(page: Page) -> None:
     page.goto("/runs/")
-    block = page.locator(".highlight", has_text="runs annotate careful --tag").first
+    block = page.locator(".highlight", has_text="runs tag careful").first
     button = block.locator("button.md-clipboard, button[data-clipboard-target], .md-code__button").first
     button.click(force=True)
     copied = str(page.evaluate("navigator.clipboard.readText()"))

@@ -52,8 +52,6 @@ CALLS: dict[str, tuple[str, ...]] = {
     "data get": ("multiwoz21", "--offline"),
     "runs export": ("2", "--store", "store", "--out", "passed-on"),
     "runs list": ("--store", "store"),
-    "runs show": ("2", "--store", "store"),
-    "runs annotate": ("2", "--tag", "a tag", "--note", "text", "--store", "store"),
     "runs rm": ("2", "--yes", "--store", "store"),
     "sql": ("SELECT * FROM dialogue_scores", "--store", "store"),
     "explain": ("canon",),

@@ -54,20 +54,17 @@ def _files_of_run(pattern: str) -> list[bytes]:
 
 def _read_store(folder: Path) -> None:
     """Whatever the commands do with stored runs."""
-    from dialgauge.rendering import run_tables
+    from dialgauge.report import run_page
     from dialgauge.runs import Store
-    from dialgauge.tracking import TrackingRuns
 
     store = Store(folder)
     problems: list[DialgaugeError] = []
     store.sql("SELECT count(*), max(num) FROM dialogue_scores", on_problem=problems.append)
     for run in store.survey().runs:
-        for table in run_tables(run).values():
-            table.render("terminal").text()
+        str(run_page(run))
         for name in run.tables:
             run.table(name)
         list(run.dialogues())
-        TrackingRuns([run]).tables()
 
 
 def _manifest(content: bytes, folder: Path) -> None:
@@ -108,14 +105,14 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 
 
 def _sql(content: bytes, folder: Path) -> None:
-    from dialgauge.cli.sql import frame_csv, frame_json
-    from dialgauge.cli.writing import frame_table
+    from dialgauge.cli.sql import frame_table
     from dialgauge.files import parquet_bytes
+    from dialgauge.report import Page, Terminal, csv_page, json_page
     from dialgauge.runs import Store
 
     frame = Store(stored_run()).sql(content.decode("utf-8", "replace")).head(50)
-    frame_table("", frame).render("terminal").text()
-    frame_csv(frame), frame_json(frame), parquet_bytes(frame)
+    page = Page(title="", tables={"answer": frame_table(frame)})
+    Terminal().page(page), csv_page(page), json_page(page), parquet_bytes(frame)
 
 
 _QUERIES = [

@@ -30,7 +30,7 @@ COMMANDS = {
     "explore": "browse the run store in a web browser",
     "report": "write runs as one HTML file, or as Markdown for a pull request",
     "reproduce": "recompute the tables and figures of a paper, next to theirs",
-    "runs": "the run store: list, show, annotate, copy, remove",
+    "runs": "the run store: list, tag, copy, remove",
     "sql": "query all stored runs with SQL",
     "explain": "what profiles, measures and behaviours mean",
 }

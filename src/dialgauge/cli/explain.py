@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from dialgauge import rendering, users, values
-from dialgauge.cli import common, writing
+from dialgauge import users, values
 from dialgauge.cli.app import command
 from dialgauge.cli.options import bundle, known
-from dialgauge.cli.screen import out
+from dialgauge.cli.output import TablesOutput
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Card, card_listing, cards, families, parse_measure
+from dialgauge.report import Page, Table
 
 #: What lists everything of a sort.
 _LISTS = ("measures", "profiles", "behaviours")
@@ -28,22 +28,16 @@ _LISTS = ("measures", "profiles", "behaviours")
     help="A measure (JGA), a family of measures (tracking), a profile (trade, or a YAML file) or a behaviour of users "
     "(unmatched); or measures, profiles or behaviours for a list. Default: all lists.",
 )
-@bundle(output=common.TableOutput)
-def app(what: str | None, output: common.TableOutput) -> None:
+@bundle(output=TablesOutput)
+def app(what: str | None, output: TablesOutput) -> None:
     """Say what a measure, a profile or a behaviour of simulated users means."""
     tables = _listed(what) or _explained(str(what))
-    if len(tables) == 1 and tables[0].title.startswith("Profile "):  # rules are lines, some of them indented
-        if output.on_screen:
-            out.print("\n".join(str(row[0].value) for row in tables[0].cells))
-        writing.write_table_file(tables, output.table)
-    else:
-        output.show(tables)
-    output.document("tables", writing.tables_document(tables))
+    output.present(Page(title="", tables={table.title: table for table in tables}))
 
 
-def _listed(what: str | None) -> list[rendering.Table]:
+def _listed(what: str | None) -> list[Table]:
     """The tables of a list, a family of measures, or of all lists."""
-    lists: dict[str, Callable[[], list[rendering.Table]]] = {
+    lists: dict[str, Callable[[], list[Table]]] = {
         "measures": lambda: [_measures_of(family) for family in families()],
         "profiles": lambda: [_profiles()],
         "behaviours": lambda: _behaviours({"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}),
@@ -55,7 +49,7 @@ def _listed(what: str | None) -> list[rendering.Table]:
     return lists[what]() if what in lists else []
 
 
-def _explained(what: str) -> list[rendering.Table]:
+def _explained(what: str) -> list[Table]:
     """One measure in every family that has it, one profile, or the behaviours of a name."""
     if what.endswith((".yaml", ".yml")) or what in values.profile_names():
         return [_rules(what)]
@@ -65,21 +59,20 @@ def _explained(what: str) -> list[rendering.Table]:
     return [_card_table(card) for card in _cards_named(what)]
 
 
-def _profiles() -> rendering.Table:
-    listing = rendering.Table("Profiles", [rendering.Column("name", exact=True), "what it is"])
+def _profiles() -> Table:
+    listing = Table("Profiles", ["name", "what it is"])
     for entry in values.profile_listing():
         listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
     return listing
 
 
-def _rules(name: str) -> rendering.Table:
+def _rules(name: str) -> Table:
     text = values.profile_named(name).explain()
-    return rendering.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
+    return Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
 
 
-def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[rendering.Table]:
-    columns: list[str | rendering.Column] = [rendering.Column("name", exact=True), "meaning"]
-    return [rendering.Table(title, columns, list(items.items())) for title, items in listed.items() if items]
+def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[Table]:
+    return [Table(title, ["name", "meaning"], items.items()) for title, items in listed.items() if items]
 
 
 def _names() -> list[str]:
@@ -108,7 +101,7 @@ def _cards_named(name: str) -> list[Card[Any]]:
     return same
 
 
-def _card_table(card: Card[Any]) -> rendering.Table:
+def _card_table(card: Card[Any]) -> Table:
     parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
     settings = [
         f"{parameter.name}: {', '.join(parameter.choices) if parameter.choices else 'a number'}"
@@ -126,13 +119,11 @@ def _card_table(card: Card[Any]) -> rendering.Table:
         "better": better,
         "source": card.source,
     }
-    return rendering.Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
+    return Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
 
 
-def _measures_of(family: str) -> rendering.Table:
-    table = rendering.Table(
-        f"Measures: {family}", [rendering.Column("name", exact=True), "parameters", "formula", "meaning"]
-    )
+def _measures_of(family: str) -> Table:
+    table = Table(f"Measures: {family}", ["name", "parameters", "formula", "meaning"])
     letters: dict[str, str] = {}
     for entry in card_listing(family):
         card = entry.content

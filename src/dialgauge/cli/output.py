@@ -56,12 +56,11 @@ def open_run(store: runs.Store, name: str) -> Run:
 
 
 @options
-class PageOutput:
+class TablesOutput:
     """Where a page goes: to the screen, into files, and as JSON. What cannot be written is refused before the work."""
 
     json: Path | None = option("--json", type=FILE, help="Write runs and page as JSON; - for stdout, without tables.")
     table: Path | None = option("--table", type=FILE, help="Write the tables: .md, .tex, .html, .csv or .json.")
-    figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
     wide: bool = option("--wide", is_flag=True, help="Show every column, however wide the table gets.")
 
     def __post_init__(self) -> None:
@@ -81,10 +80,23 @@ class PageOutput:
             writing.write_file(self.json, document.encode("utf-8", "backslashreplace"))
         if self.table is not None:
             report.write_page(page, self.table)
-        for path in report.write_figures(page, self.figures) if self.figures is not None else ():
-            err.print(f"drew {path}")
         if writing.on_screen(self.json):
             out.page(page, everything=everything)
+
+
+@options
+class PageOutput(TablesOutput):
+    """The same for pages with charts."""
+
+    figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
+
+    def present(
+        self, page: report.Page, *, runs: Sequence[Run] = (), checks: Checks | None = None, everything: bool = False
+    ) -> None:
+        """The same, and the figures; they are drawn first."""
+        for path in report.write_figures(page, self.figures) if self.figures is not None else ():
+            err.print(f"drew {path}")
+        super().present(page, runs=runs, checks=checks, everything=everything)
 
 
 @options

@@ -33,8 +33,9 @@ _LATEX = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "–": "--", "…": r"\ldots{}", "×": r"$\times$", "±": r"$\pm$", "λ": r"$\lambda$", "τ": r"$\tau$",
 }  # fmt: skip
-#: How a text begins that a spreadsheet would compute.
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.])")
+#: How a text begins that a spreadsheet would compute, unless it is a number.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*(\.\d*)?|\.\d+)([eE][+-]?\d+)?%?|[+-]?(inf|nan)|[-–]")
 
 
 def write_page(page: Page, path: Path) -> None:
@@ -166,16 +167,17 @@ def csv_table(table: Table) -> str:
     """A table; an interval is two more columns."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.keys())
+    writer.writerow(map(_csv_value, table.keys()))
     writer.writerows(map(_csv_value, record.values()) for record in table.records())
     return text.getvalue()
 
 
 def _csv_value(value: Value) -> Value:
-    """Texts that a spreadsheet would compute get an apostrophe before them."""
+    """Texts that a spreadsheet would compute get an apostrophe before them, and a lone return begins no row."""
     if not isinstance(value, str):
         return value
-    return f"'{encodable(value)}" if _FORMULA.match(value) else encodable(value)
+    text = encodable(value).replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def json_page(page: Page) -> str:
