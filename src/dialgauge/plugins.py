@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, distributions, version
+from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from dialgauge.errors import DialgaugeError, missing_extra, nearest
@@ -93,6 +93,8 @@ def package_of(module: str) -> str | None:
 
 def version_of(package: str) -> str | None:
     """The version of an installed package; None where it is not."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except (PackageNotFoundError, ValueError):
@@ -131,7 +133,7 @@ def _named(group: str, name: str, built_in: BuiltIn) -> Plugin[Any]:
 
 def _loaded(plugin: Plugin[Any], group: str, kind: Kind[Any], *, subclass: bool = False) -> Any:
     try:
-        content = EntryPoint(plugin.name, plugin.target, group).load()
+        content = resolve_name(plugin.target)
     except ModuleNotFoundError as error:
         missing = (error.name or "").partition(".")[0]
         if plugin.package == _OURS and missing in _EXTRAS:
@@ -168,6 +170,8 @@ def _installed(group: str) -> list[Plugin[Any]]:
 @cache
 def _scan(path: tuple[str, ...]) -> list[tuple[str, Plugin[Any]]]:
     """Groups and plugins of all packages on the path; the first of two copies counts, as for imports."""
+    from importlib.metadata import distributions
+
     found: dict[str, list[tuple[str, Plugin[Any]]]] = {_OURS: []}
     for distribution in distributions(path=list(path)):
         try:

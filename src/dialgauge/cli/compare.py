@@ -7,13 +7,12 @@ from typing import Literal
 
 import click
 
-from dialgauge import comparison
+from dialgauge import comparison, runs as run_store
 from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_of, refuse
 from dialgauge.cli.output import PageOutput, open_run
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Store
 from dialgauge.text import split_at_commas
 
 
@@ -40,11 +39,11 @@ from dialgauge.text import split_at_commas
 @click.option(
     "--missing",
     cls=Advanced,
-    type=click.Choice(comparison.MISSING_POLICIES),
+    type=click.Choice(["shared", "refuse"]),
     default="shared",
     help="When a run lacks dialogues: 'shared' compares those that all have, 'refuse' stops.",
 )
-@click.option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=comparison.RESAMPLES, help="Of the tests.")
+@click.option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=10_000, help="Of the tests.")
 @click.option("--seed", cls=Advanced, type=Whole(0), default=0, help="Random seed for resampling.")
 @click.option(
     "--confidence",
@@ -81,7 +80,7 @@ def app(
         return 0
     if len(runs) < 2:
         raise DialgaugeError("name two stored runs or more: dialgauge compare RUN RUN ('dialgauge runs list' has them)")
-    stored = Store(store)
+    stored = run_store.Store(store)
     opened = [open_run(stored, name) for name in runs]
     with err.status("comparing"):
         compared = comparison.compare_runs(

@@ -8,13 +8,11 @@ from typing import Any
 
 import click
 
-from dialgauge import users, values
+from dialgauge import measures, report, users, values
 from dialgauge.cli.app import command
 from dialgauge.cli.options import bundle, known
 from dialgauge.cli.output import TablesOutput
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.measures import Card, card_listing, cards, families, parse_measure
-from dialgauge.report import Page, Table
 
 #: What lists everything of a sort.
 _LISTS = ("measures", "profiles", "behaviours")
@@ -32,24 +30,24 @@ _LISTS = ("measures", "profiles", "behaviours")
 def app(what: str | None, output: TablesOutput) -> None:
     """Say what a measure, a profile or a behaviour of simulated users means."""
     tables = _listed(what) or _explained(str(what))
-    output.present(Page(title="", tables={table.title: table for table in tables}))
+    output.present(report.Page(title="", tables={table.title: table for table in tables}))
 
 
-def _listed(what: str | None) -> list[Table]:
+def _listed(what: str | None) -> list[report.Table]:
     """The tables of a list, a family of measures, or of all lists."""
-    lists: dict[str, Callable[[], list[Table]]] = {
-        "measures": lambda: [_measures_of(family) for family in families()],
+    lists: dict[str, Callable[[], list[report.Table]]] = {
+        "measures": lambda: [_measures_of(family) for family in measures.families()],
         "profiles": lambda: [_profiles()],
         "behaviours": lambda: _behaviours({"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}),
     }
     if what is None:
         return [table for tables in lists.values() for table in tables()]
-    if what in families():
+    if what in measures.families():
         return [_measures_of(what)]
     return lists[what]() if what in lists else []
 
 
-def _explained(what: str) -> list[Table]:
+def _explained(what: str) -> list[report.Table]:
     """One measure in every family that has it, one profile, or the behaviours of a name."""
     if what.endswith((".yaml", ".yml")) or what in values.profile_names():
         return [_rules(what)]
@@ -59,26 +57,26 @@ def _explained(what: str) -> list[Table]:
     return [_card_table(card) for card in _cards_named(what)]
 
 
-def _profiles() -> Table:
-    listing = Table("Profiles", ["name", "what it is"])
+def _profiles() -> report.Table:
+    listing = report.Table("Profiles", ["name", "what it is"])
     for entry in values.profile_listing():
         listing.add(entry.name, entry.content.summary if entry.content else entry.reason)
     return listing
 
 
-def _rules(name: str) -> Table:
+def _rules(name: str) -> report.Table:
     text = values.profile_named(name).explain()
-    return Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
+    return report.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
 
 
-def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[Table]:
-    return [Table(title, ["name", "meaning"], items.items()) for title, items in listed.items() if items]
+def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[report.Table]:
+    return [report.Table(title, ["name", "meaning"], items.items()) for title, items in listed.items() if items]
 
 
 def _names() -> list[str]:
     """Everything that can be explained, for completion and for hints."""
     labels = [label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)]
-    return list(dict.fromkeys([*families(), *cards(), *values.profile_names(), *labels]))
+    return list(dict.fromkeys([*measures.families(), *measures.cards(), *values.profile_names(), *labels]))
 
 
 def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
@@ -87,21 +85,21 @@ def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
     return {key: text for key, text in items.items() if wanted in (key.lower(), key.lower().rpartition("/")[2])}
 
 
-def _cards_named(name: str) -> list[Card[Any]]:
+def _cards_named(name: str) -> list[measures.Card[Any]]:
     """The measures of a name in all families, in any case of letters; parameters may follow the name."""
     bare = re.split(r"[@^(\[]", name, maxsplit=1)[0].strip()
-    by_family = {family: cards(family) for family in families()}
+    by_family = {family: measures.cards(family) for family in measures.families()}
     every = [card for family in by_family.values() for card in family.values()]
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
         raise DialgaugeError(
             f"there is no measure, profile or behaviour '{name}'.{nearest(name, [*_LISTS, *_names()], listed=False)}"
         )
-    parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
+    measures.parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same
 
 
-def _card_table(card: Card[Any]) -> Table:
+def _card_table(card: measures.Card[Any]) -> report.Table:
     parameters = [*([card.cutoff] if card.cutoff else []), *card.parameters]
     settings = [
         f"{parameter.name}: {', '.join(parameter.choices) if parameter.choices else 'a number'}"
@@ -119,13 +117,13 @@ def _card_table(card: Card[Any]) -> Table:
         "better": better,
         "source": card.source,
     }
-    return Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
+    return report.Table(f"{card.name} ({card.family}): {card.title}", ["field", "value"], list(rows.items()))
 
 
-def _measures_of(family: str) -> Table:
-    table = Table(f"Measures: {family}", ["name", "parameters", "formula", "meaning"])
+def _measures_of(family: str) -> report.Table:
+    table = report.Table(f"Measures: {family}", ["name", "parameters", "formula", "meaning"])
     letters: dict[str, str] = {}
-    for entry in card_listing(family):
+    for entry in measures.card_listing(family):
         card = entry.content
         if card is None:
             table.notes.append(f"{entry.name}: {entry.reason}")

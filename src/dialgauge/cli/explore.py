@@ -6,15 +6,18 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from dialgauge import explorer
+from dialgauge import explorer, runs as run_store
 from dialgauge.cli.app import command
 from dialgauge.cli.options import PATH, RUN, Whole
 from dialgauge.cli.screen import err, out
 from dialgauge.errors import DialgaugeError, missing_extra
-from dialgauge.runs import Run, Store
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run, Store
 
 #: What brings the packages for web pages.
 EXTRA = "explorer"
@@ -40,7 +43,7 @@ def app(runs: tuple[str, ...], read: int | None, port: int | None, no_open: bool
     Labels and notes on dialogues are saved in the store. Nothing leaves this machine, and nothing is downloaded.
     """
     require_explorer()
-    opened = Store(store)
+    opened = run_store.Store(store)
     chosen = [opened.open(name) for name in runs or ()]
     path = ""
     if read is not None:
@@ -95,7 +98,7 @@ def missing_explorer() -> DialgaugeError | None:
 
 def view_runs(runs: Sequence[Run], store: Path | None) -> None:
     """Open runs in the explorer; those that lie in no store yet are added to it."""
-    opened = Store(store)
+    opened = run_store.Store(store)
     stored = []
     for run in runs:
         if not run.stored:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from itertools import takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from dialgauge import explorer
+from dialgauge import explorer, runs as run_store
 from dialgauge.cli import writing
 from dialgauge.cli.app import command
 from dialgauge.cli.options import FILE, PATH, RUN, Whole
 from dialgauge.cli.screen import err, out
-from dialgauge.runs import Run, Store
 from dialgauge.text import plain
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run, Store
 
 _MAILABLE = 5_000_000
 
@@ -56,7 +59,7 @@ def app(
 
     Several runs of one kind are compared, with their dialogues side by side, biggest differences first.
     """
-    opened = Store(store)
+    opened = run_store.Store(store)
     chosen = list({run.id: run for name in runs for run in _named(opened, name)}.values())
     if runs == ("latest",):
         err.print(f"latest: {', '.join(run.name for run in chosen)}")

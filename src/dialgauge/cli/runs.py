@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from dialgauge import explorer, users
+from dialgauge import explorer, report, runs as run_store, users
 from dialgauge.cli import writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.options import KINDS, PATH, RUN, bundle
@@ -15,8 +16,9 @@ from dialgauge.cli.output import TablesOutput, open_run
 from dialgauge.cli.screen import confirm, err
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
-from dialgauge.report import Cell, Column, Page, Table, score_cell
-from dialgauge.runs import Annotations, Run, Store
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Annotations, Run
 
 app = group("runs", "The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
@@ -31,7 +33,7 @@ _STORE = click.option(
 @bundle(output=TablesOutput)
 def list_runs(kind: str | None, store: Path | None, output: TablesOutput) -> int:
     """List all runs, oldest first, and name damaged ones."""
-    opened = Store(store)
+    opened = run_store.Store(store)
     survey = opened.survey()
     runs = [run for run in survey.runs if kind in (None, run.kind)]
     problems = list(survey.problems)
@@ -41,12 +43,12 @@ def list_runs(kind: str | None, store: Path | None, output: TablesOutput) -> int
             notes.append(opened.annotations(run.id))
         except DialgaugeError as problem:
             problems.append(problem)
-            notes.append(Annotations())
+            notes.append(run_store.Annotations())
     unfinished = [
         f"unfinished: {name} (run its command again to go on, or 'dialgauge runs rm {name}')"
         for name in opened.unfinished()
     ]
-    page = Page(
+    page = report.Page(
         title=f"Runs in {opened.folder}",
         runs=[run.id for run in runs],
         warnings=[*map(str, problems), *unfinished],
@@ -67,7 +69,7 @@ def tag(run: str, tags: tuple[str, ...], remove: bool, store: Path | None) -> No
 
     dialgauge runs tag latest baseline
     """
-    opened = Store(store)
+    opened = run_store.Store(store)
     named = open_run(opened, run)
     opened.tag(named.id, () if remove else tags, without=tags if remove else ())
 
@@ -85,7 +87,7 @@ def tag(run: str, tags: tuple[str, ...], remove: bool, store: Path | None) -> No
 @_STORE
 def rm(runs: tuple[str, ...], yes: bool, store: Path | None) -> None:
     """Delete runs permanently."""
-    opened = Store(store)
+    opened = run_store.Store(store)
     names = list(dict.fromkeys(opened.resolve(name, unfinished=True) for name in runs))
     if not yes:
         confirm(f"Delete {', '.join(names)}?")
@@ -105,7 +107,7 @@ def export(runs: tuple[str, ...], target: Path, to: str | None, redact: bool, st
 
     With --redact, personal data that rules can find is replaced, and annotations are not copied.
     """
-    opened = Store(store)
+    opened = run_store.Store(store)
     if to is not None:
         if len(runs) > 1 or redact:
             raise DialgaugeError(f"--to {to} writes the numbers of one run, which hold no words to redact")
@@ -116,13 +118,14 @@ def export(runs: tuple[str, ...], target: Path, to: str | None, redact: bool, st
         chosen, redactor = explorer.redacted_runs(chosen)
         err.print(redactor.sentence())
     for run in chosen:
-        err.print(f"{target / Store(target).add(run).id}")
+        err.print(f"{target / run_store.Store(target).add(run).id}")
 
 
-def _list_table(runs: Sequence[Run], notes: Sequence[Annotations]) -> Table:
+def _list_table(runs: Sequence[Run], notes: Sequence[Annotations]) -> report.Table:
     """The runs with the measure that heads their kind, and how much of its dialogues each scored."""
-    columns = [Column("run"), Column("name", spare=1), Column("measure"), Column("score"), Column("scored", spare=3)]
-    table = Table("", [*columns, Column("tags"), Column("note", spare=4), Column("kind", spare=5)])
+    spare = {"name": 1, "scored": 3, "note": 4, "kind": 5}
+    heads = ("run", "name", "measure", "score", "scored", "tags", "note", "kind")
+    table = report.Table("", [report.Column(head, spare=spare.get(head, 0)) for head in heads])
     for run, written in zip(runs, notes, strict=True):
         measures = [name for name in (*kind_named(run.kind).headline, *run.scores) if name in run.scores]
         measure = next((name for name in measures if run.scores[name].value is not None), None)
@@ -134,8 +137,8 @@ def _list_table(runs: Sequence[Run], notes: Sequence[Annotations]) -> Table:
             run.id,
             run.name,
             measure,
-            score_cell(run.scores[measure]) if measure else None,
-            Cell(next(iter(scored), None), tone="plain" if run.coverage.complete else "warn"),
+            report.score_cell(run.scores[measure]) if measure else None,
+            report.Cell(next(iter(scored), None), tone="plain" if run.coverage.complete else "warn"),
             ", ".join(written.tags),
             written.note,
             run.kind,

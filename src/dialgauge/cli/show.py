@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from dialgauge import report
+from dialgauge import report, runs
 from dialgauge.cli.app import command
 from dialgauge.cli.options import PATH, RUN, Whole, bundle
 from dialgauge.cli.output import PageOutput, open_run
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Run, Store
+
+if TYPE_CHECKING:
+    from dialgauge.runs import Run
 
 
 @command("show")
@@ -38,7 +41,7 @@ def app(
 
     Without options: its scores, the tables that matter most, and a sentence.
     """
-    opened = open_run(Store(store), run)
+    opened = open_run(runs.Store(store), run)
     page = _page(opened, [*(f"by-{name}" for name in by), *only], worst, dialogue, everything=all)
     output.present(page, runs=[opened], everything=all)
 

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
+from dialgauge import report, runs
 from dialgauge.cli import writing
 from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.options import FILE, PATH, bundle
 from dialgauge.cli.output import TablesOutput
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import parquet_bytes
-from dialgauge.report import Column, Number, Page, Table, Value
-from dialgauge.runs import Store
 
 if TYPE_CHECKING:
     import polars
@@ -41,12 +38,14 @@ def app(query: str, all: bool, parquet: Path | None, store: Path | None, output:
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
     problems: list[DialgaugeError] = []
-    frame = Store(store).sql(_typed() if query == "-" else query, on_problem=problems.append)
+    frame = runs.Store(store).sql(_typed() if query == "-" else query, on_problem=problems.append)
     if parquet is not None:
+        from dialgauge.files import parquet_bytes
+
         writing.write_file(parquet, parquet_bytes(frame))
     if str(parquet) != "-":
         warnings = [f"left out: {problem}" for problem in problems]
-        output.present(Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
+        output.present(report.Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
     return EXIT_INCOMPLETE if problems else 0
 
 
@@ -59,17 +58,19 @@ def _typed() -> str:
         raise DialgaugeError("the query on standard input is not UTF-8 text") from error
 
 
-def frame_table(frame: polars.DataFrame) -> Table:
+def frame_table(frame: polars.DataFrame) -> report.Table:
     """The rows of a frame; dates and nested values are texts."""
-    columns = [Column(name, Number(4)) for name in frame.columns]
+    columns = [report.Column(name, report.Number(4)) for name in frame.columns]
     answer = "" if frame.height else f"No rows of {', '.join(frame.columns)}."
-    return Table("", columns, (map(_value, row) for row in frame.iter_rows()), answer=answer, first=_SHOWN)
+    return report.Table("", columns, (map(_value, row) for row in frame.iter_rows()), answer=answer, first=_SHOWN)
 
 
-def _value(cell: Any) -> Value:
+def _value(cell: Any) -> report.Value:
     """SQL's sums of integers are decimals; dates are written as ISO 8601, nested values as JSON."""
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else float(cell)
     if cell is None or isinstance(cell, str | int | float):
         return cell
+    import msgspec
+
     return msgspec.json.encode(cell).decode().strip('"')
