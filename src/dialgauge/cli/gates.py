@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge import measures, rendering, runs, stats
+from dialgauge import measures, runs, stats
 from dialgauge.cli.app import EXIT_INCOMPLETE
 from dialgauge.cli.options import Real, measures_of, option, options
 from dialgauge.cli.screen import err
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 EXIT_FAILED_CHECK = 3
+_SHARE = "share"
 _DROP = "fail-on-drop"
 
 
@@ -141,7 +142,7 @@ class Threshold(Struct, frozen=True):
                 f"--fail-under {self.measure}: lower is better for this measure, so 'under' cannot fail; use "
                 "--fail-on-drop, which knows the direction"
             )
-        if score.unit != rendering.SHARE:
+        if score.unit != _SHARE:
             if percent:
                 raise DialgaugeError(f"--fail-under {self.measure}={self.text}: not a share; give it in its own unit")
             return number
@@ -288,6 +289,10 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import compare_runs
 
+    if run.id == baseline.id:  # the same command was run again
+        facts = {"check": _DROP, "against": against, "margin": margin, "drop": 0.0}
+        yield Check(run.name, "every measure", True, f"it is the run {against} itself", facts)
+        return
     if run.id == baseline.id:  # scored again as it was, and found in the store
         err.print(f"no significant drop compared with {against}: it is the same run")
         return
@@ -363,4 +368,4 @@ def _size(score: measures.Score | None, *values: float) -> str:
 
 
 def _is_share(score: measures.Score | None) -> bool:
-    return score is not None and score.unit == rendering.SHARE
+    return score is not None and score.unit == _SHARE
