@@ -41,6 +41,18 @@ gc.set_threshold(50_000, 20, 50)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are stored in the folder of the test."""
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def own_folder(own_store: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test works in its own folder, too."""
+    monkeypatch.chdir(tmp_path)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Print, after pytest's own last line, how many tests of tests/numbers ran and how many had no data."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")

@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
-from dialgauge.tracking import how_many, score
+from dialgauge.tracking import named_systems, score
 
 if TYPE_CHECKING:
     from dialgauge.data import Finding, GroupReport, Report
@@ -55,7 +55,7 @@ def compare(
     (<Score 1 [0.6537, 1], n=8>, True)
     """
     if predictions is not None:
-        if how_many(predictions) < 2:
+        if len(named_systems(predictions)) < 2:
             raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
         if missing == SCORED_AS_EMPTY:
             tracking["coverage"], missing = "empty", "shared"

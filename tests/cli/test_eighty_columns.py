@@ -26,7 +26,7 @@ DATA = shared_folder("data")
 REAL = [
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
     "{data}/dst_predictions/mintl.json.gz {data}/dst_predictions/ubar.json.gz",
-    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz --by domain --by slot --faults",
+    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz -m all",
     "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
     "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
     "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
@@ -99,16 +99,6 @@ def test_codes_are_words_on_screen(bench: Workbench, monkeypatch: pytest.MonkeyP
     assert "early end" in faults and "role swap" in faults
     study = printed(dialgauge(capsys, "lab", "study", "-n", 2, "--errors", "drop", "--rates", 0.05, "--resamples", 5))
     assert "5% of acts are lost" in study and "drop=" not in study.partition("Conditions")[2]
-
-
-def test_tables_of_score_are_a_line_apart(bench: Workbench, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.chdir(bench.folder)
-    call = "score self augpt.json -m JGA --by domain --faults --no-intervals"
-    shown = printed(dialgauge(capsys, *call.split()))
-    lines = shown.splitlines()
-    titles = [number for number, text in enumerate(lines) if text.startswith("augpt:")]
-    assert titles and all(not lines[number - 1] for number in titles)
-    assert re.search(r"dialogues? ends? with a wrong state", shown)
 
 
 def test_no_system_is_left_out_however_many_there_are(

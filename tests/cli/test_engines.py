@@ -93,13 +93,6 @@ def test_what_does_not_fit_together_is_one_sentence(
     assert Store(tmp_path / "store").list() == []
 
 
-def test_views_by_turn_need_the_turns(capsys: pytest.CaptureFixture[str], files: Path, tmp_path: Path) -> None:
-    for options in (("--by", "slot"), ("--faults",), ("--worst", 3), ("--sensitivity",)):
-        outcome = dialgauge(capsys, "score", files / "parts", "--engine", "local", *options)
-        assert outcome.code == 2
-        assert f"with --engine only sums come back from the workers; leave out {options[0]}" in outcome.err
-
-
 @pytest.mark.parametrize("engine", [("local",), soak(("pool", "--workers", "2"))])
 def test_ray_is_not_imported_unless_it_is_asked_for(files: Path, tmp_path: Path, engine: tuple[str, ...]) -> None:
     script = (

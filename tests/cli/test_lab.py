@@ -43,7 +43,7 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
     assert dialgauge(capsys, "lab", "run", "-n", 12, "--resamples", 0, "--out", "talks").code == 0
     tracked = dialgauge(capsys, "score", "talks/conversations.jsonl", "--profile", "verbatim", "--json", "-")
     assert tracked.code == 0, tracked.err
-    assert json.loads(tracked.out)["systems"][0]["scores"]["JGA"]["value"] == 1.0
+    assert json.loads(tracked.out)["runs"][0]["scores"]["JGA"]["value"] == 1.0
     for source in ("talks/conversations.jsonl", "talks/gcdf1"):
         users = dialgauge(capsys, "users", "score", source, "--json", "-")
         assert users.code == 0, users.err

@@ -13,14 +13,18 @@ from support.documented_calls import EXAMPLES
 from support.trackers import gold_dialogues, tracker, write_predictions
 
 
+@pytest.mark.usefixtures("own_store")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (
             ["score", "gold.jsonl", "careful.jsonl"],
-            "careful gets 69.2% [11.2, 97.6] of the turns of 3 dialogues",
+            "careful gets 69.2% of the turns and 2 of 3 dialogues",
         ),
-        (["score", "gold.jsonl", "careful.jsonl", "--no-intervals"], "careful gets 69.2% of the turns of 3 dialogues"),
+        (
+            ["score", "gold.jsonl", "careful.jsonl", "--resamples", "0"],
+            "careful gets 69.2% of the turns and 2 of 3 dialogues",
+        ),
         (["score", "gold.jsonl", "careful.jsonl", "hasty.jsonl"], "No verdict: 3 dialogues are too few"),
         (["users", "faults", "tau.json"], "tau has 91.7% [41.1, 99.4] by NoFaultFound"),
         (["tasks", "score", "tau.json"], "pass^1"),
@@ -34,16 +38,6 @@ def test_the_last_words_on_the_screen_are_the_verdict(
     outcome = dialgauge(capsys, *words)
     assert outcome.code == 0, outcome.err
     assert sentence in " ".join(outcome.out.rpartition("\n\n")[2].split())
-
-
-def test_without_intervals_several_systems_are_not_tested(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(EXAMPLES)
-    assert (
-        "No verdict"
-        not in dialgauge(capsys, "score", "gold.jsonl", "careful.jsonl", "hasty.jsonl", "--no-intervals").out
-    )
 
 
 @pytest.mark.parametrize(

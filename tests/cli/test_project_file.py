@@ -10,6 +10,7 @@ import dialgauge as package
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.app import commands_of
 from dialgauge.cli.project_file import SHARED, TYPED_ONLY, find_project_file
+from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.trackers import gold_dialogues, tracker
 
@@ -36,7 +37,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-SCORE = ("score", "gold.jsonl", "mine.jsonl", "--no-intervals")
+SCORE = ("score", "gold.jsonl", "mine.jsonl", "--resamples", "0")
 
 
 def test_it_is_looked_for_up_to_the_root_of_the_repository_and_no_further(project: Path) -> None:
@@ -64,20 +65,21 @@ def test_a_folder_that_is_gone_has_none(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_what_it_sets_is_used_said_and_overruled(capsys: Capture, project: Path) -> None:
     path = write(project, '[defaults]\nstore = "kept"\n[score]\nprofile = ["trade"]\nmeasures = ["JGA"]\n')
-    done = dialgauge(capsys, *SCORE, "--run")
+    done = dialgauge(capsys, *SCORE)
     assert done.code == 0, done.err
     assert (project / "kept").is_dir(), "paths are relative to the file"
-    assert "trade@" in done.out and "FGA" not in done.out
+    assert (project / "kept").is_dir() and Store(project / "kept").open("latest").details["profile"] == "trade"
+    assert "FGA" not in done.out
     [said] = [line for line in done.err.splitlines() if "--no-project-file" in line]
     assert said == (
         f"{path} sets --measures=JGA --profile=trade --store={project / 'kept'} (--no-project-file ignores it)"
     )
     typed = dialgauge(capsys, *SCORE, "-p", "canon", "--measures=F1")
-    assert "canon@" in typed.out and "trade@" not in typed.out
+    assert Store(project / "kept").open("latest").details["profile"] == "canon"
     assert "F1" in typed.out and "JGA" not in typed.out
     ignored = dialgauge(capsys, *SCORE, "--no-project-file")
-    assert "canon@" in ignored.out and str(path) not in ignored.err
-    assert len(list((project / "kept").glob("*/run.json"))) == 1, "a default store stores nothing by itself"
+    assert ignored.code == 0 and str(path) not in ignored.err
+    assert len(list((project / "kept").glob("*/run.json"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -93,9 +95,8 @@ def test_what_it_sets_is_used_said_and_overruled(capsys: Capture, project: Path)
         ("[score]\nresamples = 2000000\n", "'resamples'"),
         ("[score]\nseed = true\n", "'seed' must be a text or a number"),
         ("[score]\nseed = [1]\n", "'seed' must be a text or a number"),
-        ("[score]\nfaults = 'yes'\n", "'faults' must be true or false"),
+        ("[score]\nsensitivity = 'yes'\n", "'sensitivity' must be true or false"),
         ("[score]\njson = '/tmp/x'\n", "'json' cannot be set in a project file; type --json"),
-        ("[score]\nrun = true\n", "'run' cannot be set in a project file"),
         ("[score]\nseed = 1\n" + "#" * 200_000, "too large for a project file"),
         ('[score]\nprofile = "a\\u0000b"\n', "'profile' must be"),
         ("[defaults]\nstore = ''\n", "'store'"),

@@ -15,9 +15,12 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("South",), "book people": ("2",)}}
 DEFAULTS = ["JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FGA@1"]
+Capture = pytest.CaptureFixture[str]
 
 
 def save(folder: Path, name: str, *dialogues: Dialogue) -> Path:
@@ -41,75 +44,45 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     return save(tmp_path, "gold.jsonl", gold), save(tmp_path, "mine.jsonl", theirs), save(tmp_path, "own.jsonl", both)
 
 
-def scores(path: Path) -> Any:
-    return json.loads(path.read_text())
+def runs(path: Path) -> Any:
+    return json.loads(path.read_text())["runs"]
 
 
-def test_no_resamples_are_no_intervals(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    """As on every other command; ``--engine`` goes another way to the same scores."""
-    for engine in ((), ("--engine", "local")):
-        given, without, usual = (
-            dialgauge(capsys, "score", *files[:2], "--json", "-", *engine, *option)
-            for option in (("--resamples", 0), ("--no-intervals",), ())
-        )
-        assert (given.code, usual.code) == (0, 0), given.err
-        assert given.out == without.out != usual.out
-
-
-def test_table_and_json(capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_table_json_and_run(capsys: Capture, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     target = tmp_path / "out.json"
-    done = dialgauge(capsys, "score", files[0], files[1], "--json", target)
-    assert done.code == 0
-    assert "JGA" in done.out and "50.00" in done.out and "canon@1" in done.out
+    done = dialgauge(capsys, "score", *files[:2], "--json", target)
+    assert done.code == 0 and len(done.out.splitlines()) <= 20
+    assert "JGA" in done.out and "50.00" in done.out
     assert "2 of 2 gold turns in 1 dialogue scored" in done.err
-    found = scores(target)
-    assert list(found)[:4] == ["schema", "signature", "coverage", "systems"]
-    system = found["systems"][0]
-    assert (system["name"], system["dialogues"], system["turns"]) == ("mine", 1, 2)
-    assert list(system["scores"]) == DEFAULTS
-    assert system["scores"]["JGA"]["value"] == 0.5
-    assert set(system["scores"]["JGA"]) == {"value", "low", "high", "signature"}
-    assert system["by"] == {}
-    assert found["coverage"]["systems"]["mine"]["turns"] == 2
+    [run] = runs(target)
+    assert (run["name"], list(run["scores"])) == ("mine", DEFAULTS)
+    assert run["scores"]["JGA"]["value"] == 0.5
+    [manifest] = package.Store().list()
+    assert manifest.id == run["id"] and manifest.id in done.err
+    assert [one.role for one in manifest.inputs] == ["gold", "predictions"]
+    assert dialgauge(capsys, "score", *files[:2], "--no-store", "--store", tmp_path / "no").code == 0
+    assert len(package.Store().list()) == 1 and not (tmp_path / "no").exists()
 
 
-def test_json_on_standard_output_is_only_json(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path]
-) -> None:
-    done = dialgauge(capsys, "score", files[0], files[1], "--json", "-", "--no-intervals")
-    assert json.loads(done.out)["systems"][0]["scores"]["JGA"] == {
-        "value": 0.5,
-        "low": None,
-        "high": None,
-        "signature": json.loads(done.out)["systems"][0]["scores"]["JGA"]["signature"],
-    }
+def test_no_resamples_are_no_intervals(capsys: Capture, files: tuple[Path, Path, Path]) -> None:
+    """``--engine`` goes another way to the same scores."""
+    for engine in ((), ("--engine", "local")):
+        for option in (("--resamples", 0), ()):
+            done = dialgauge(capsys, "score", *files[:2], "--no-store", *engine, *option, "--json", "o.json")
+            assert done.code == 0, done.err
+            [run] = runs(Path("o.json"))
+            assert ("interval:" in run["signature"]) == (not option)
+            assert run["scores"]["JGA"]["value"] == 0.5
 
 
-def test_the_same_seed_gives_the_same_bytes(
+def test_the_same_seed_gives_the_same_scores(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     texts = []
     for name in ("a", "b"):
-        dialgauge(capsys, "score", files[0], files[1], "--seed", 7, "--json", tmp_path / name)
-        texts.append((tmp_path / name).read_bytes())
+        dialgauge(capsys, "score", files[0], files[1], "--seed", 7, "--no-store", "--json", tmp_path / name)
+        texts.append([run["scores"] for run in runs(tmp_path / name)])
     assert texts[0] == texts[1]
-
-
-def test_a_table_for_a_paper_says_what_was_scored_and_has_intervals_if_asked_for(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    paper = tmp_path / "scores.tex"
-    for path in files[:2]:
-        one = json.loads(path.read_text())
-        path.write_text("".join(json.dumps({**one, "id": f"{n}{one['id']}"}) + "\n" for n in range(9)))
-    for wide in ((), ("--wide",)):
-        done = dialgauge(capsys, "score", files[0], files[1], "-p", "plain", "-m", "JGA", "--table", paper, *wide)
-        assert done.code == 0, done.err
-        text = paper.read_text()
-        assert r"\caption{State-tracking scores (percent). 9 dialogues, profile plain." in text
-        assert ("interval:" in text) == (r"{\scriptsize [" in text) == bool(wide)
 
 
 def test_gold_inside_the_predictions(
@@ -119,53 +92,58 @@ def test_gold_inside_the_predictions(
     for arguments in ([files[2]], ["self", files[2]]):
         done = dialgauge(capsys, "score", *arguments, "--json", target)
         assert done.code == 0, done.err
-        assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
+        assert runs(target)[0]["scores"]["JGA"]["value"] == 1.0
     done = dialgauge(capsys, "score", files[0], files[2], "--json", target)
     assert "ignoring its own gold states" in done.err
-    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.0
+    assert runs(target)[0]["scores"]["JGA"]["value"] == 0.0
 
 
-def test_views_faults_worst_sensitivity_and_profiles(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    target, report = tmp_path / "out.json", tmp_path / "out.md"
-    done = dialgauge(
-        capsys, "score", files[0], files[1], "-p", "plain", "-p", "canon_nodc", "--by", "domain", "--by", "slot",
-        "--faults", "--worst", 1, "--sensitivity", "--json", target, "--table", report, "-m", "all",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    for words in ("by domain", "by slot", "errors by slot", "confused values", "first error", "under each profile"):
-        assert words in done.out
-    assert "Dialogue ID : A.json" in done.out and "Usr : the north, please" in done.out
-    assert "mine (plain): worst dialogue no. 1, ranked by FGA@0.5, then by wrong slots" in done.out
-    found = scores(target)
-    assert [one["profile"] for one in found["systems"]] == ["plain", "canon_nodc"]
-    assert found["systems"][0]["by"]["slot"]["hotel-people"]["scores"]["JGA"]["value"] == 0.5
-    assert found["systems"][0]["faults"]["confusions"][0]["slot"] == "hotel-people"
-    assert found["sensitivity"]["values"]["mine"]["canon"] == 0.5
-    assert report.read_text().startswith("**State-tracking scores")
+def test_everything_else_is_shown_of_the_run(capsys: Capture, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    done = dialgauge(capsys, "score", *files[:2], "-m", "all", "--sensitivity", "--run-of-nothing")
+    assert done.code == 2 and "unknown option --run-of-nothing" in done.err
+    done = dialgauge(capsys, "score", *files[:2], "-m", "all", "--sensitivity")
+    assert done.code == 0 and "JGA under other rules for comparing values" in done.out
+    target = tmp_path / "shown.json"
+    for name in ("domain", "slot", "turn"):
+        assert dialgauge(capsys, "show", "latest", "--by", name, "--json", target).code == 0
+        assert json.loads(target.read_text())["page"]["tables"][f"by-{name}"]["rows"]
+    for name in ("sweep", "correlation", "confusions", "episodes", "first-errors"):
+        shown = dialgauge(capsys, "show", "latest", "--only", name)
+        assert shown.code == 0 and max(map(len, shown.out.splitlines())) <= 80, name
+    worst = dialgauge(capsys, "show", "latest", "--worst", 1)
+    assert worst.code == 0 and "A.json" in worst.out
+    read = dialgauge(capsys, "show", "latest", "--dialogue", "A.json")
+    assert read.code == 0 and "the north, please" in read.out and "user turn 1" in read.out
+
+
+def test_an_error_that_is_carried_over_is_folded(capsys: Capture, tmp_path: Path) -> None:
+    gold = Dialogue(id="A", turns=(Turn(speaker="user", state=NORTH),) * 3)
+    theirs = Dialogue(id="A", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("east",)}}),) * 3)
+    files = save(tmp_path, "gold.jsonl", gold), save(tmp_path, "mine.jsonl", theirs)
+    assert dialgauge(capsys, "score", *files, "--resamples", 0).code == 0
+    shown = dialgauge(capsys, "show", "latest", "--dialogue", "A").out
+    assert shown.count("hotel-area   north") == 1 and shown.count("As before, and wrong: hotel-area.") == 2
+    assert dialgauge(capsys, "show", "latest", "--dialogue", "A", "--all").out.count("hotel-area   north") == 3
 
 
 @pytest.mark.parametrize("engine", [(), ("--engine", "local", "--workers", "1")])
 def test_an_ontology_that_the_profile_would_ignore_is_refused(
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     files: tuple[Path, Path, Path],
     tmp_path: Path,
     engine: tuple[str, ...],
 ) -> None:
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     gold, mine, _ = files
     slots = tmp_path / "ontology.json"
     slots.write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-book people": ["2"]}))
     done = dialgauge(capsys, "score", gold, mine, "--ontology", slots, *engine)
     assert done.code == 2
     assert "--ontology: the slots come with the profile (canon), so an ontology would be ignored" in done.err
-    options = ("--ontology", slots, "-p", "verbatim", "-m", "SA", "--no-intervals")
+    options = ("--ontology", slots, "-p", "verbatim", "-m", "SA", "--resamples", "0", "--json", "o.json")
     done = dialgauge(capsys, "score", gold, mine, *options, *engine)
-    assert done.code == 0 and "|s:2|" in done.out
+    assert done.code == 0 and "|slots:2|" in runs(Path("o.json"))[0]["signature"]
     with pytest.raises(package.DialgaugeError, match="ontology: the slots come with the profile"):
-        package.score(gold, mine, ontology=package.Ontology(domains={}), intervals=False)
+        package.score(gold, [mine], ontology=package.Ontology(domains={}), intervals=False)
 
 
 def test_missing_predictions_show_in_the_exit_code(
@@ -176,11 +154,12 @@ def test_missing_predictions_show_in_the_exit_code(
     done = dialgauge(capsys, "score", files[0], short, "--json", target)
     assert done.code == 1
     assert "no prediction for 1 turn: left out" in done.err
-    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 1.0
-    assert scores(target)["coverage"]["systems"]["short"]["turns_missing"] == 1
+    assert runs(target)[0]["scores"]["JGA"]["value"] == 1.0
+    assert runs(target)[0]["coverage"]["units"]["turns"] == {"expected": 2, "read": 1, "scored": 1, "failed": 0}
+    assert "of the 1 of 2 turns that were scored" in done.out
     done = dialgauge(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
     assert done.code == 0
-    assert scores(target)["systems"][0]["scores"]["JGA"]["value"] == 0.5
+    assert runs(target)[0]["scores"]["JGA"]["value"] == 0.5
 
 
 def test_each_system_is_told_of_its_own_names(
@@ -190,30 +169,9 @@ def test_each_system_is_told_of_its_own_names(
     strange: State = {"hotel": {"area": ("north",)}, "police": {"name": ("x",)}, "bus": {"day": ("monday",)}}
     odd = save(tmp_path, "odd.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=strange),)))
     for order in ([odd, files[1]], [files[1], odd]):
-        done = dialgauge(capsys, "score", files[0], *order, "--no-intervals")
+        done = dialgauge(capsys, "score", files[0], *order, "--resamples", "0")
         told = [line for line in done.err.splitlines() if "out of scope" in line]
         assert told == ["odd (canon): 1 slot name unified, 2 slot names out of scope (bus-day, police-name)"]
-
-
-@pytest.mark.parametrize("asked", [["--run"], []])
-def test_runs_are_kept(
-    asked: list[str], capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    """With --run, and with a store alone: whoever names it wants the results there."""
-    from dialgauge.runs import Store
-
-    done = dialgauge(capsys, "score", files[0], files[1], *asked, "--store", tmp_path / "runs")
-    assert "stored as run" in done.err
-    manifests = Store(tmp_path / "runs").list()
-    assert [one.name for one in manifests] == ["mine"]
-    assert [one.role for one in manifests[0].inputs] == ["gold", "predictions"]
-
-
-def test_explanations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "H:MM" in dialgauge(capsys, "explain", "canon").out
-    listed = dialgauge(capsys, "explain", "profiles").out
-    assert "canon_nodc" in listed and "convlab3" in listed
-    assert "1 - exp(-lambda x)" in dialgauge(capsys, "explain", "measures", "--wide").out
 
 
 def test_names_of_files_that_are_called_alike(
@@ -224,9 +182,9 @@ def test_names_of_files_that_are_called_alike(
         (tmp_path / folder / "mine.jsonl").write_bytes(files[1].read_bytes())
     target = tmp_path / "out.json"
     dialgauge(capsys, "score", files[0], tmp_path / "x/mine.jsonl", tmp_path / "y/mine.jsonl", "--json", target)
-    assert [one["name"] for one in scores(target)["systems"]] == ["x/mine", "y/mine"]
+    assert [one["name"] for one in runs(target)] == ["x/mine", "y/mine"]
     dialgauge(capsys, "score", files[0], files[1], files[1], "--json", target)
-    assert len({one["name"] for one in scores(target)["systems"]}) == 2
+    assert len({one["name"] for one in runs(target)}) == 2
 
 
 @pytest.mark.parametrize(
@@ -239,7 +197,6 @@ def test_names_of_files_that_are_called_alike(
         (["GOLD", "PRED", "-m", "FGA@-1"], "must be ≥ 0 (got -1)"),
         (["GOLD", "PRED", "-p", "cannon"], "Did you mean 'canon'"),
         (["GOLD", "PRED", "--coverage", "union"], "'--coverage': 'union'"),
-        (["GOLD", "PRED", "--by", "domains"], "'--by': 'domains'"),
         (["GOLD", "missing.json"], "there is no"),
         (["GOLD", "OTHER"], "share no dialogue"),
         (["GOLD", "PRED", "--pred-format", "nativ"], "Did you mean 'native'"),
@@ -266,29 +223,11 @@ def test_published_set_of_test_dialogues(capsys: pytest.CaptureFixture[str], sha
     target = tmp_path / "out.json"
     done = dialgauge(
         capsys, "score", shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz",
-        "--exclude", "PMUL1455", "--json", target, "--no-intervals",
+        "--exclude", "PMUL1455", "--json", target, "--resamples", "0",
     )  # fmt: skip
     assert done.code == 0, done.err
-    system = scores(target)["systems"][0]
-    assert (system["dialogues"], system["turns"]) == (999, 7368)
-
-
-def test_sgd_official_scores(
-    capsys: pytest.CaptureFixture[str], shared_data: Path, expected: Path, tmp_path: Path
-) -> None:
-    sgd, target = shared_data / "sgd", tmp_path / "out.json"
-    done = dialgauge(
-        capsys, "score", sgd / "dev_dialogues_*.json.gz", sgd / "synthetic_pred_dialogues_*.json.gz",
-        "--schema", sgd / "dev_schema.json.gz", "--train-schema", sgd / "train_schema.json.gz",
-        "--json", target, "--no-intervals",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    wanted = json.loads((expected / "dst_sgd_synthetic.json").read_text())["fuzzy_frame"]
-    found = scores(target)["systems"][0]["sgd"]
-    for group, values in wanted.items():
-        for name, value in values.items():
-            if value != "NA":
-                assert found[group][name] == pytest.approx(value, abs=1e-9), (group, name)
+    units = runs(target)[0]["coverage"]["units"]
+    assert (units["dialogues"]["scored"], units["turns"]["scored"]) == (999, 7368)
 
 
 SGD_SCHEMA = [
@@ -324,42 +263,27 @@ def sgd_files(tmp_path: Path) -> tuple[Path, Path, Path]:
     return paths
 
 
-def test_official_scores_are_kept_and_signed(
-    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
+def test_official_scores_are_kept_signed_and_shown(capsys: Capture, sgd_files: tuple[Path, Path, Path]) -> None:
     gold, theirs, schema = sgd_files
-    target, store = tmp_path / "out.json", tmp_path / "runs"
-    options = ("--schema", schema, "--json", target, "--run", "--store", store, "--no-intervals")
-    done = dialgauge(capsys, "score", gold, theirs, *options)
-    assert done.code == 0
-    system = scores(target)["systems"][0]
-    assert system["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 0.5
-    assert "joint=frame" in system["sgd_signature"] and "slots:2" in system["sgd_signature"]
-    run = package.Store(store).open(package.Store(store).list()[0].id)
-    table = run.table("dialogue_scores")
-    rows = table.filter(table["measure"] == "SGD-JGA")
-    assert float(rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum()) == 0.5
-    assert run.scores["SGD-JGA"].value == 0.5
-    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=levenshtein")
+    done = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--resamples", "0")
+    assert done.code == 0 and "SGD's official scores" in done.out
+    run = package.Store().open("latest")
+    rows = run.table("dialogue_scores").filter(measure="SGD-JGA")
+    assert rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum() == 0.5 == run.scores["SGD-JGA"].value
+    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=levenshtein,joint=frame)")
+    assert "slots:2" in run.scores["SGD-JGA"].signature
+    parts = run.table("part_scores").filter(by="service", measure="SGD-JGA[Hotels_1]").rows(named=True)
+    assert [(part["dialogues"], part["turns"], part["value"]) for part in parts] == [(2, 2, 0.5)]
     assert (run.coverage["turns"].scored, run.coverage["turns"].expected) == (2, 2)
     assert_run_contract(run)
-
-
-def test_excluded_dialogues_are_out_of_the_official_scores_too(
-    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    gold, theirs, schema = sgd_files
-    target = tmp_path / "out.json"
-    dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--json", target, "--exclude", "1_1")
-    assert scores(target)["systems"][0]["sgd"]["#ALL_SERVICES"]["joint_goal_accuracy"] == 1.0
+    excluded = ("--exclude", "1_1", "--json", "one.json")
+    assert dialgauge(capsys, "score", gold, theirs, "--schema", schema, *excluded).code == 0
+    assert runs(Path("one.json"))[0]["scores"]["SGD-JGA"]["value"] == 1.0
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--by", "domian"), "'domain'"),
-        (("--worst", "1", "--worst-by", "JGAA"), "'JGA'"),
-        (("--worst", "1", "--worst-by", "F1(average=slot)"), "single dialogues"),
         (("--resamples", "9999999999"), "--resamples"),
         (("--sgd-matching", "exact"), "need --schema FILE"),
         (("-m", "FGA@1e309"), "lambda is too large a number (got 1e309)"),
@@ -373,88 +297,22 @@ def test_wrong_options_are_found_before_anything_is_read(
     assert done.code == 2 and said in done.err and not done.out
 
 
-def test_sensitivity_includes_the_profiles_that_were_named(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    target = tmp_path / "out.json"
-    dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3", "-p", "canon", "--json", target)
-    assert scores(target)["sensitivity"]["profiles"] == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]
-
-
-def test_a_stored_run_is_shown_as_the_scored_one_was(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    store, views = tmp_path / "runs", ("--by", "domain", "--by", "turn", "--faults", "--worst", 1)
-    scored, shown = tmp_path / "scored.json", tmp_path / "shown.json"
-    first = dialgauge(
-        capsys,
-        "score",
-        files[0],
-        files[1],
-        "-m",
-        "all",
-        *views,
-        "--sensitivity",
-        "--json",
-        scored,
-        "--run",
-        "--store",
-        store,
-    )
-    run = package.Store(store).list()[0].id
-    again = dialgauge(capsys, "score", "--from", run, "--store", store, *views, "--json", shown)
-    assert (again.code, again.out) == (0, first.out)
-    assert shown.read_bytes() == scored.read_bytes()
-    assert "under each profile" in again.out and "Usr : the north, please" in again.out
-    assert len(package.Store(store).list()) == 1
-
-
-def test_official_scores_are_shown_from_a_stored_run(
-    capsys: pytest.CaptureFixture[str], sgd_files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    gold, theirs, schema = sgd_files
-    store = tmp_path / "runs"
-    first = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--run", "--store", store)
-    run = package.Store(store).list()[0].id
-    assert dialgauge(capsys, "score", "--from", run, "--store", store).out == first.out
-    assert "SGD's official scores" in first.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--from", "20"], "there is no run '20'"),
-        (["GOLD", "--from", "RUN", "-p", "canon"], "[GOLD] PRED..., --profile"),
-        (["--from", "OTHER"], "cannot be shown as tracker scores: its kind is responses"),
-    ],
-)
-def test_what_cannot_be_shown_from_a_store(
-    capsys: pytest.CaptureFixture[str],
-    files: tuple[Path, Path, Path],
-    tmp_path: Path,
-    arguments: list[str],
-    message: str,
-) -> None:
-    from dialgauge.runs import new_run
-
-    store = package.Store(tmp_path / "runs")
-    names = {"GOLD": str(files[0])}
-    if "OTHER" in arguments:
-        names["OTHER"] = store.add(new_run(kind="responses", name="other")).id
-    done = dialgauge(capsys, "score", *(names.get(one, one) for one in arguments), "--store", tmp_path / "runs")
-    assert done.code == 2 and message in done.err and not done.out
+def test_sensitivity_includes_the_profiles_that_were_named(capsys: Capture, files: tuple[Path, Path, Path]) -> None:
+    dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3")
+    profiles = package.Store().open("latest").table("sensitivity")["profile"].unique(maintain_order=True).to_list()
+    assert profiles == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]
 
 
 def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """Tables of runs, statistics beyond intervals, views and figures are imported when they are asked for."""
     unwanted = {
         "scipy", "altair", "duckdb", "numpy.ma", "rapidfuzz",
-        *(f"dialgauge.tracking.{name}" for name in ("slot_errors", "sensitivity", "accumulate")),
-        "dialgauge.tracking.sgd.official", "dialgauge.comparison",
+        *(f"dialgauge.tracking.{name}" for name in ("slot_errors", "sensitivity", "accumulate", "ratings", "views")),
+        "dialgauge.tracking.sgd", "dialgauge.comparison",
     }  # fmt: skip
     code = (
         "import sys; from dialgauge.tracking import score\n"
-        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False).document()['systems'][0]['name'])\n"
+        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False)[0].name)\n"
         f"print(*({unwanted!r} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -466,14 +324,12 @@ def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(
 ) -> None:
     target = tmp_path / "out.json"
     monkeypatch.chdir(tmp_path)
-    named = dialgauge(
-        capsys, "score", "gold.jsonl", "My tracker=mine.jsonl", "-m", "JGA", "--worst", 1, "--json", target
-    )
+    named = dialgauge(capsys, "score", "gold.jsonl", "My tracker=mine.jsonl", "-m", "JGA", "--json", target)
     assert named.code == 0, named.err
-    assert [one["name"] for one in scores(target)["systems"]] == ["My tracker"]
-    assert "My tracker (canon): worst dialogue no. 1, ranked by JGA, then by wrong slots" in named.out
+    assert [one["name"] for one in runs(target)] == ["My tracker"]
+    assert "My tracker" in named.out
     Path("x=mine.jsonl").write_bytes(files[1].read_bytes())
     assert dialgauge(capsys, "score", "gold.jsonl", "x=mine.jsonl", "--json", target).code == 0
-    assert [one["name"] for one in scores(target)["systems"]] == ["x=mine"]
+    assert [one["name"] for one in runs(target)] == ["x=mine"]
     missing = dialgauge(capsys, "score", "gold.jsonl", "a=none.jsonl")
     assert missing.code == 2 and "none.jsonl" in missing.err

@@ -9,24 +9,14 @@ from typing import Any
 
 import pytest
 
-import dialgauge as package
 from dialgauge.rendering import chart_specification
-from dialgauge.runs import Store
 from support.agent_results import tau_result
 from support.commands import dialgauge
 from support.town import responses, write_town
-from support.trackers import gold_dialogues, tracker
 
 Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("own_folder")
 Words = list[object]
-
-
-def _trackers(folder: Path) -> Words:
-    gold = gold_dialogues(8)
-    for name, dialogues in {"gold": gold, "mine": tracker(gold, 0.2, 1), "other": tracker(gold, 0.4, 2)}.items():
-        package.write(dialogues, folder / f"{name}.jsonl", format="native")
-    return ["score", "gold.jsonl", "mine.jsonl", "other.jsonl", "--resamples", 50]
 
 
 def _responses(folder: Path) -> Words:
@@ -38,19 +28,6 @@ def _results(folder: Path) -> Words:
     content = [tau_result(task, trial, float(trial)) for task in ("a", "b") for trial in (0, 1)]
     (folder / "tau.json").write_text(json.dumps(content))
     return ["tasks", "score", "tau.json", "--resamples", 50]
-
-
-@pytest.mark.soak
-def test_stored_runs_are_drawn_as_the_files_were(capsys: Capture, tmp_path: Path) -> None:
-    pytest.importorskip("altair")
-    words = _trackers(tmp_path)
-    assert dialgauge(capsys, *words, "--run", "--figures", "fresh").code == 0
-    ids = [word for one in Store().list() for word in ("--from", one.id)]
-    assert dialgauge(capsys, "score", *ids, "--figures", "stored").code == 0
-    fresh, stored = (
-        {file.name: file.read_bytes() for file in Path(name).glob("*.svg")} for name in ("fresh", "stored")
-    )
-    assert fresh == stored != {}
 
 
 @pytest.fixture
@@ -65,12 +42,6 @@ def charts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr("dialgauge.rendering.save_all", keep)
     return specifications
-
-
-def test_a_system_under_two_profiles_is_told_apart(capsys: Capture, tmp_path: Path, charts: dict[str, Any]) -> None:
-    words = _trackers(tmp_path)[:3]
-    assert dialgauge(capsys, *words, "-p", "canon", "-p", "trade", "--figures", "f").code == 0
-    assert "Scores of mine (canon), mine (trade)" in json.dumps(charts["scores"])
 
 
 def test_systems_with_gold_states_are_marked_in_figures_as_in_tables(

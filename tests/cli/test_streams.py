@@ -46,7 +46,7 @@ def shell(folder: Path, line: str, **environment: str) -> subprocess.CompletedPr
     )
 
 
-SCORE = "dialgauge score gold.jsonl pred.jsonl --no-intervals"
+SCORE = "dialgauge score gold.jsonl pred.jsonl --resamples 0"
 
 
 @needs_dev_full
@@ -89,7 +89,7 @@ def test_a_closed_standard_error_silences_notices_and_nothing_else(folder: Path)
 
 def test_a_closed_stream_leaves_its_number_to_no_file(folder: Path) -> None:
     """With standard error closed, the next file that is opened would be where errors are written to."""
-    done = shell(folder, f"{SCORE} --json scores.json --run --store runs 2>&-")
+    done = shell(folder, f"{SCORE} --json scores.json --store runs 2>&-")
     assert done.returncode == 0
     assert json.loads((folder / "scores.json").read_text())
     assert shell(folder, "dialgauge show 2 --store runs").returncode == 0
@@ -101,7 +101,7 @@ def test_a_closed_stream_leaves_its_number_to_no_file(folder: Path) -> None:
         ("dialgauge score - pred.jsonl <&-", "standard input is closed; name a file"),
         ("dialgauge data check - <&-", "standard input is closed; name a file"),
         ("dialgauge sql - <&-", "standard input is closed; pass the query"),
-        (f"{SCORE} --run --store r && dialgauge runs rm 2 --store r <&-", "add --yes to skip it"),
+        (f"{SCORE} --store r && dialgauge runs rm 2 --store r <&-", "add --yes to skip it"),
     ],
 )
 def test_a_closed_standard_input_is_one_sentence(folder: Path, line: str, words: str) -> None:
@@ -131,7 +131,7 @@ def test_a_locale_without_an_encoding_is_taken_for_utf8(folder: Path, locale: st
     """Python itself does so, unless it is told not to."""
     environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
     (folder / "gold.jsonl").rename(folder / "göld日.jsonl")
-    scored = shell(folder, "dialgauge score göld日.jsonl pred.jsonl --run --store störe --json é.json", **environment)
+    scored = shell(folder, "dialgauge score göld日.jsonl pred.jsonl --store störe --json é.json", **environment)
     assert (scored.returncode, b"Traceback" in scored.stderr) == (0, False), scored.stderr.decode()
     assert "─────" in scored.stdout.decode()
     assert {"störe", "é.json"} <= {path.name for path in folder.iterdir()}
@@ -144,7 +144,7 @@ def test_a_locale_without_an_encoding_is_taken_for_utf8(folder: Path, locale: st
 def test_a_file_name_that_the_locale_cannot_write_is_one_sentence(folder: Path) -> None:
     environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     (folder / "dialgauge.toml").write_text('[score]\nstore = "ünïversum"\n', encoding="utf-8")
-    done = shell(folder, f"{SCORE} --run", **environment)
+    done = shell(folder, SCORE, **environment)
     assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
     assert done.stderr.decode().splitlines()[-1] == (
         "dialgauge: the name of a file or folder holds 'ü', which the locale's encoding (ascii) lacks; set PYTHONUTF8=1"
@@ -175,7 +175,7 @@ def test_every_option_that_names_an_output_is_declared_as_one(option: click.Opti
         (["data", "check", "gold.jsonl", "--json", "."], "this is a folder"),
         (["data", "list", "--json", "gold.jsonl/x"], "cannot be written"),
         (["score", "gold.jsonl", "pred.jsonl", "--table", "x.xyz"], "use one of these endings"),
-        (["score", "gold.jsonl", "pred.jsonl", "--run", "--store", "gold.jsonl"], "the run store cannot be written"),
+        (["score", "gold.jsonl", "pred.jsonl", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["users", "score", "gold.jsonl", "--store", "gold.jsonl"], "the run store cannot be written"),
         (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--table", "."], "this is a folder"),
@@ -220,7 +220,7 @@ def hostile(tmp_path: Path) -> Path:
 
 COMMAND_LINES = [
     ["data", "check", "."],
-    ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim", "--worst", "1", "--faults", "--by", "slot"],
+    ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim"],
     ["users", "score", "talks.json", "--figures", "[/bold]\x1b[31m"],
     ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogues", "2"],
     ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
@@ -289,11 +289,11 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
     monkeypatch.chdir(folder)
     odd = os.fsdecode(b"odd\xff")
     (folder / "pred.jsonl").rename(folder / f"{odd}.jsonl")
-    words = ["score", "gold.jsonl", f"{odd}.jsonl", "--no-intervals"]
-    outputs = ["--json", f"{odd}.json", "--table", f"{odd}.csv", "--run", "--store", f"{odd}-runs"]
+    words = ["score", "gold.jsonl", f"{odd}.jsonl", "--resamples", "0"]
+    outputs = ["--json", f"{odd}.json", "--table", f"{odd}.csv", "--store", f"{odd}-runs"]
     outcome = dialgauge(capsys, *words, *outputs)
     assert outcome.code == 0, outcome.err
-    assert json.loads((folder / f"{odd}.json").read_bytes())["systems"][0]["name"] == "odd\\udcff"
+    assert json.loads((folder / f"{odd}.json").read_bytes())["runs"][0]["name"].startswith("odd")
     assert b"JGA" in (folder / f"{odd}.csv").read_bytes()
     for ending in ("md", "tex", "html", "json"):
         assert dialgauge(capsys, *words, "--table", f"{odd}.{ending}").code == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.comparison import PairedScores, assigned, rating_correlations, rating_tables, read_ratings
+from dialgauge.comparison import PairedScores, assigned, rating_correlations, read_ratings
 from dialgauge.errors import DialgaugeError
 
 
@@ -40,14 +40,6 @@ def test_correlation_with_the_mean_and_with_single_ratings(tmp_path: Path) -> No
     assert first.single["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 1, 2, 3], [0, 0, 1, 0, 1, 1])[0, 1])
     assert constant.mean["pearson"] is constant.single["kendall"] is None
     assert rating_correlations(ratings, scores(), "b")[0].mean["spearman"] == pytest.approx(-1.0)
-
-
-def test_tables_have_dashes_and_no_nan(tmp_path: Path) -> None:
-    tables = rating_tables(assigned(read_ratings(write(tmp_path, FILE)), ("a", "b"), "a"), scores())
-    text = "".join(table.render("markdown") for table in tables)
-    assert "| SA | – | – | – | – | – | – |" in text
-    assert "6 ratings of 3 dialogues by 2 raters" in text
-    assert "nan" not in text
 
 
 def test_a_column_says_which_system(tmp_path: Path) -> None:

@@ -40,7 +40,6 @@ UNSIGNED = {"babi attention", "babi interact", "babi train", "reproduce"}
 PAGE_SCHEMA = json.loads((files("dialgauge.report") / "page.schema.json").read_text("utf-8"))
 #: Figures that a command must draw, besides others.
 DRAWN = {
-    "score": {"scores", "lambda_sweep", "error_onset_1_good", "error_onset_2_bad"},
     "tasks score": {"scores", "why"},
     "users score": {"scores", "by-domain"},
     "users faults": {"scores", "by_kind_of_fault"},

@@ -301,11 +301,11 @@ def test_the_top_level() -> None:
 
 def test_plain_states() -> None:
     gold: Any = {"d": [{"hotel-area": "north"}, {"hotel": {"area": "north", "stars": ["4", "four"]}}]}
-    alone = dialgauge.score(gold, {"d": [{"hotel-area": "north"}, {"hotel-stars": "four"}]}, measures="JGA")
-    assert list(alone) == ["system"] and alone["system"]["JGA"] == 0.5
+    alone = dialgauge.score(gold, {"a": {"d": [{"hotel-area": "north"}, {"hotel-stars": "four"}]}}, measures="JGA")
+    assert list(alone) == ["a"] and alone["a"]["JGA"] == 0.5
     named = dialgauge.score(gold, {"a": {"d": [{}, {}]}, "b": gold}, measures="JGA")
     assert [float(run["JGA"]) for run in named.runs] == [0.0, 1.0]
     with pytest.raises(DialgaugeError, match="neither a domain with slots nor of the form domain-slot"):
-        dialgauge.score(gold, {"d": [{"area": "north"}]})
+        dialgauge.score(gold, {"a": {"d": [{"area": "north"}]}})
     with pytest.raises(DialgaugeError, match="a file, a folder or a pattern is read here, not a dict"):
         dialgauge.score(gold, {"a": gold}, workers=2)

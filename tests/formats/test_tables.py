@@ -262,9 +262,9 @@ def tracked(*areas: str) -> list[Dialogue]:
 def test_scores_of_frames_are_those_of_dialogues(holder: str, rows: str) -> None:
     dialogues = tracked("east", "north", "east")
     frame = HOLDERS[holder](dialogues, rows)
-    expected = dialgauge.score(dialogues, dialogues)[0]
+    expected = dialgauge.score(dialogues, {"mine": dialogues})[0]
     assert expected["JGA"] == 1 / 3
-    assert dialgauge.score(gold=frame, predictions=frame)[0].scores == expected.scores
+    assert dialgauge.score(frame, {"mine": frame})[0].scores == expected.scores
     assert dialgauge.score("self", {"mine": frame})["mine"]["JGA"] == 1 / 3
     other = tracked("north", "north", "east")
     compared = dialgauge.compare(frame, {"a": frame, "b": HOLDERS[holder](other, rows)}, measures=["JGA"])

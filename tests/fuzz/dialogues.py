@@ -172,21 +172,20 @@ def tracked() -> tuple[bytes, bytes]:
 
 
 def scored(content: bytes, folder: Path) -> None:
-    """``dialgauge score`` of damaged predictions: scores, views, faults and tables."""
+    """``dialgauge score`` of damaged predictions, and everything that is shown of the run."""
+    from dialgauge.report import latex_page, run_page
     from dialgauge.tracking import score
 
     results = score(in_file(folder, tracked()[0], "gold.jsonl"), [in_file(folder, content)], resamples=10)
-    for table in results.tables(by=["domain", "slot", "turn"], faults=True):
-        table.render("latex")
-    results.document(by=["domain"], faults=True)
+    str(results)
+    latex_page(run_page(results.runs[0]))
 
 
 def scored_by_itself(content: bytes, folder: Path) -> None:
     """``dialgauge score self``, under a profile for any data."""
     from dialgauge.tracking import score
 
-    for table in score(None, [in_file(folder, content)], profile="verbatim", resamples=10).tables():
-        table.render("terminal").text()
+    str(score(None, [in_file(folder, content)], profile="verbatim", resamples=10))
 
 
 def trials_scored(content: bytes, folder: Path) -> None:

@@ -91,7 +91,7 @@ def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "town" / "responses.json").write_text(json.dumps(responses()))
     for words in (
         ["babi", "simulate", "--out", "corpus", "--dialogues", "3", "--tasks", "1"],
-        ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--run", "--store", "two"],
+        ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--store", "two"],
         ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
     ):
         done = bare.run(words, folder)

@@ -232,8 +232,9 @@ def totals(run: dialgauge.Run) -> dict[str, int]:
 
 def coverage(run: dialgauge.Run) -> dict[str, Any]:
     """How many dialogues and turns gold and predictions have, and how many were scored."""
-    [system] = _tracked_runs(run).document()["coverage"]["systems"].values()
-    return dict(system)
+    known = dict(_tracked(run)["coverage"])
+    return {**known, "n_dialogues_missing": len(known["missing_dialogues"]),
+            "dialogues_missing": known["missing_dialogues"]}  # fmt: skip
 
 
 def ceiling(run: dialgauge.Run) -> dict[str, float]:
@@ -308,7 +309,21 @@ def _of_parts(run: dialgauge.Run, measures: Sequence[str], names: Sequence[str])
 
 def dialogue_errors(run: dialgauge.Run) -> dict[str, Any]:
     """Where errors begin: dialogues that end wrong, first wrong turns, recoveries; slots per dialogue; episodes."""
-    return dict(_tracked(run, faults=True)["faults"])
+    from dialgauge import tracking
+
+    first = tracking.first_errors(run)
+    return {
+        "first_error": {
+            "dialogues": len(first.turn), "turn": first.turn, "position": first.position,
+            "recovering": first.recovering,
+        },
+        "slots_per_dialogue": np.bincount(tracking.slots_per_dialogue(tracking.read_counts(run))).tolist(),
+        "slots": [
+            {"pair": each.slot, "episodes": each.episodes, "recovered": each.recovered,
+             "mean_origin": each.mean_origin, "mean_turns": each.mean_turns}
+            for each in tracking.slot_episodes(run)
+        ],
+    }  # fmt: skip
 
 
 def fga_by_domain(run: dialgauge.Run, rates: Mapping[str, float]) -> dict[str, float]:
@@ -322,29 +337,34 @@ def fga_by_domain(run: dialgauge.Run, rates: Mapping[str, float]) -> dict[str, f
 
 def turn_correlations(run: dialgauge.Run, kind: str) -> list[list[float]]:
     """The correlations of the run's measures with each other over turns."""
-    table = _tracked_runs(run).correlations(kind)[0]
-    return [[row[name] for name in run.scores] for row in table.records()]
+    from dialgauge.report import run_page
+
+    table: list[dict[str, Any]] = [*run_page(run, ["correlation"]).tables["correlation"].records()]
+    of_turns = {row["measure"]: row for row in table if (row["kind"], row["over"]) == (kind, "turns")}
+    return [[of_turns[name][other] for other in run.scores] for name in run.scores]
 
 
 def rated(gold: Any, predicted: Any, ratings: Sequence[tuple[str, str, float]], **options: Any) -> Any:
     """What ratings (dialogue, rater, rating) say of one tracker's measures: agreement, correlations."""
-    run = tracking(gold, predicted, **options)
     with tempfile.TemporaryDirectory() as folder:
         lines = ["dialogue,rater,rating", *(",".join(map(str, row)) for row in ratings)]
         (Path(folder) / "ratings.csv").write_text("\n".join(lines))
-        [document] = _tracked_runs(run).rated(Path(folder) / "ratings.csv").document().values()
-        return document
+        run = tracking(gold, predicted, ratings=Path(folder) / "ratings.csv", **options)
+        facts = dict(rows(run, "rating_facts", "fact", "value"))
+        found: dict[str, dict[str, Any]] = {}
+        for row in run.table("rating_correlations").iter_rows(named=True):
+            measure = found.setdefault(row["measure"], {"measure": row["measure"], "behind": None})
+            for what in ("mean", "single"):
+                measure.setdefault(what, {})[row["kind"]] = row[what]
+            measure.setdefault("intervals", {})[row["kind"]] = row["low"], row["high"]
+            if row["behind"] is not None:
+                measure["behind"] = row["behind"], row["behind_low"], row["behind_high"]
+    agreement = {name: value for name, value in facts.items() if "kappa" in name or "alpha" in name}
+    return {"agreement": agreement, "correlations": list(found.values())}
 
 
-def _tracked_runs(run: dialgauge.Run) -> Any:
-    from dialgauge.rendering import RunSet
-
-    return RunSet.of([run])
-
-
-def _tracked(run: dialgauge.Run, **options: Any) -> dict[str, Any]:
-    [system] = _tracked_runs(run).document(**options)["systems"]
-    return dict(system)
+def _tracked(run: dialgauge.Run) -> dict[str, Any]:
+    return dict(run.details)
 
 
 def accumulated(batches: Sequence[tuple[Any, Any]], *, merged: bool = False, **options: Any) -> dict[str, float]:
@@ -369,12 +389,16 @@ def sgd_scores(
     """SGD's official scores of every group of services; and by score the sums of every dialogue."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        words = ["-m", "JGA", "--no-intervals", "--run", *(f"--accept={kind}" for kind in _ACCEPTED.split(","))]
-        document = command("score", str(gold), str(predicted), "--schema", str(schema), *options, *words, folder=work)
+        words = ["-m", "JGA", "--resamples", "0", *(f"--accept={kind}" for kind in _ACCEPTED.split(","))]
+        command("score", str(gold), str(predicted), "--schema", str(schema), *options, *words, folder=work)
         run = dialgauge.Store(work / "runs").open("latest")
         sums = {name: by_dialogue(run, name) for name in run.scores if name.startswith("SGD-")}
-        [system] = document["systems"]
-        return system["sgd"], sums
+        page = command("show", "latest", "--only", "sgd", folder=work)["page"]
+    groups = {row.pop("services"): row for row in page["tables"]["sgd"]["rows"]}
+    official = {
+        group: {name: value for name, value in row.items() if value is not None} for group, row in groups.items()
+    }
+    return official, sums
 
 
 def spread(systems: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from dialgauge import Store
-from dialgauge.measures import Score, Scores, parse_measure
+from dialgauge.measures import Score, Scores
 from dialgauge.runs import Run, new_run, worst_first
-from dialgauge.tracking import TrackingRuns, worst_ranking
 from support.explorer_store import tracking_store
 
 
@@ -44,18 +43,6 @@ def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Ru
     assert by_jga is not None
     assert by_jga.dialogues == plainly(run, "JGA", measures)
     assert worst_first(run, "nonsense") is None
-
-
-def test_a_measure_that_was_not_scored_is_counted_and_ties_go_by_the_usual_ranking(stored: tuple[Store, Run]) -> None:
-    _, run = stored
-    (system,) = TrackingRuns([run]).systems
-    ranking, usual = worst_ranking(system, parse_measure("FGA@2", "tracking")), worst_first(run)
-    assert usual is not None
-    rank = {name: place for place, name in enumerate(usual.dialogues)}
-    pairs = list(zip(ranking.values, [rank[name] for name in ranking.dialogues], strict=True))
-    assert pairs == sorted(pairs)
-    assert len(pairs) == len(usual.dialogues)
-    assert ranking.basis == f"FGA@2, then by {usual.basis}"
 
 
 def test_a_run_of_an_unknown_kind_goes_by_its_first_measure_and_one_without_scores_has_none() -> None:

@@ -42,7 +42,7 @@ def commands(folder: Path, size: int = 1) -> list[list[str]]:
     """The command lines, without engine and store."""
     models = "rules,tfidf" if size == 1 else "rules,tfidf,tfidf-type,nearest"
     return [
-        ["score", str(folder / "parts"), "--run"],
+        ["score", str(folder / "parts")],
         ["lab", "run", "--count", str(24 * size * size), "--seed", "3"],
         ["babi", "table", "--data", str(folder / "babi"), "--tasks", "1,2", "--models", models],
     ]

@@ -41,12 +41,11 @@ SYSTEMS = "augpt.json dots.json mintl.json tracker-with-a-long-name.json"
 CALLS: dict[str, tuple[str, ...]] = {
     "score": (
         "gold.jsonl good.jsonl bad.jsonl --resamples 20",
-        "gold.jsonl good.jsonl --no-intervals -m all --by domain --by slot --by turn --faults --sensitivity",
-        "--from GOOD",
+        "gold.jsonl good.jsonl --resamples 0 -m all --sensitivity",
         f"self {SYSTEMS} --resamples 20",
         "self augpt.json -p canon -p llm --resamples 20",
     ),
-    "show": ("GOOD", "GOOD --worst 2"),
+    "show": ("GOOD", "GOOD --worst 2", "GOOD --by slot --only sweep --only correlation"),
     "compare": (
         "GOOD BAD --resamples 20",
         "GOOD BAD --resamples 20 --all",
@@ -110,7 +109,7 @@ ELSEWHERE = {
 #: Calls that fill the store, by the word that calls use for the first run of each. Commands that are called as pages do
 #: (see above) fill it too.
 STORED = {
-    "GOOD": "score gold.jsonl good.jsonl bad.jsonl --run --resamples 20",
+    "GOOD": "score gold.jsonl good.jsonl bad.jsonl --resamples 20",
     "LAB": "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1",
     "STUDY": "lab study -n 2 --errors drop --rates 0.5 --resamples 5",
     "TASKS": "tasks score town/gold.json mine.json worse.json --resamples 20",

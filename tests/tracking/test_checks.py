@@ -84,7 +84,7 @@ NOTED: dict[str, tuple[str, Callable[[States], States]]] = {
 
 
 def kinds(gold: object, predicted: object, **options: object) -> set[str]:
-    [run] = dialgauge.score(gold, {"mine": predicted}, measures="JGA", intervals=False, **options).runs  # type: ignore[arg-type]
+    [run] = dialgauge.score(gold, {"mine": predicted}, measures="JGA", intervals=False, **options).runs  # type: ignore[arg-type, dict-item]
     return {note_kind(note) for note in run.notes} & KINDS
 
 

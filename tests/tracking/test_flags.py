@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 
@@ -11,7 +12,7 @@ from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import DEFAULT_MEASURES, Counts, PreparedInputs
+from dialgauge.tracking import DEFAULT_MEASURES, Counts, PreparedInputs, read_counts, slot_episodes
 from dialgauge.values import profile_named
 from support.soak import examples
 from tracking.corpora import corpora
@@ -47,24 +48,24 @@ STATES: list[State] = [
 
 
 def test_flags_alone() -> None:
-    found = score(None, flags(*ROWS)).systems[0]
+    found = score(None, {"it": flags(*ROWS)})[0]
     assert found["JGA"] == pytest.approx(1 / 5)
     assert found["SA"] == pytest.approx((150 - 1 - 1 - 2 - 1) / 150)
     # Exact; new error; the same error; another error; the errors changed again although one was repaired.
     weights = [1.0, 0.0, 1 - math.exp(-0.5), 0.0, 0.0]
     assert found["FGA@0.5"] == pytest.approx(sum(weights) / 5)
     assert "rule=error-set" in str(found.scores["FGA@0.5"].signature)
-    assert set(found.left_out) == {"AGA", "RSA", "F1"}
-    assert set(found.scores) == set(DEFAULT_MEASURES) - set(found.left_out)
+    assert set(found.details["left_out"]) == {"AGA", "RSA", "F1"}
+    assert set(found.scores) == set(DEFAULT_MEASURES) - set(found.details["left_out"])
 
 
 def test_flags_with_gold() -> None:
-    found = score(gold(*STATES), flags(*ROWS)).systems[0]
+    found = score(gold(*STATES), {"it": flags(*ROWS)})[0]
     # C, M, W by turn: (0,0,0), (0,1,0), (0,1,0), (0,2,0), (1,0,1)
     assert found["AGA"] == pytest.approx((0 + 0 + 0 + 1) / 4)
     assert found["RSA"] == pytest.approx((0 + 0 + 0 + 0 + 1 / 2) / 5)
-    assert set(found.left_out) == {"F1"}
-    assert found.counts.totals()["spurious"] == 1
+    assert set(found.details["left_out"]) == {"F1"}
+    assert read_counts(found).totals()["spurious"] == 1
 
 
 @pytest.mark.parametrize(
@@ -78,28 +79,29 @@ def test_flags_with_gold() -> None:
 )
 def test_asking_for_the_impossible_without_gold(measure: str, why: str) -> None:
     with pytest.raises(DialgaugeError, match=why):
-        score(None, flags(*ROWS), measures=[measure])
+        score(None, {"it": flags(*ROWS)}, measures=[measure])
 
 
 @pytest.mark.parametrize("measure", ["F1", "Precision", "TurnLabel", "F1(average=slot)"])
 def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
     with pytest.raises(DialgaugeError, match="correctness flags"):
-        score(gold(*STATES), flags(*ROWS), measures=[measure])
+        score(gold(*STATES), {"it": flags(*ROWS)}, measures=[measure])
 
 
 def test_what_flags_can_give() -> None:
     found = score(
-        None, flags(*ROWS), measures=["TurnMatch", "FinalJGA", "DialogueExact", "FGA@1(rule=error-set)"]
-    ).systems[0]
+        None, {"it": flags(*ROWS)}, measures=["TurnMatch", "FinalJGA", "DialogueExact", "FGA@1(rule=error-set)"]
+    )[0]
     assert found["TurnMatch"] == pytest.approx(2 / 5)
     assert float(found["FinalJGA"]) == found["DialogueExact"] == 0.0
 
 
 def test_views_of_flags() -> None:
-    found = score(gold(*STATES), flags(*ROWS)).systems[0]
-    assert [group.turns for group in found.by("turn").values()] == [1] * 5
-    with pytest.raises(DialgaugeError, match="correctness flags"):
-        found.by("slot")
+    found = score(gold(*STATES), {"it": flags(*ROWS)})[0]
+    parts = found.table("part_scores").filter(measure=pl.concat_str(pl.lit("JGA[turn="), "part", pl.lit("]")))
+    assert parts.select("by", "turns").rows() == [("turn", 1)] * 5
+    with pytest.raises(DialgaugeError, match="only flags"):
+        slot_episodes(found)
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -122,7 +124,7 @@ def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue]
         judged.setdefault(int(comparison.counts.dialogue[row]), []).append(Turn(speaker="user", judged=verdict))
     names = comparison.aligned.ids
     files = [Dialogue(id=names[number], turns=tuple(turns)) for number, turns in judged.items()]
-    found = score(None, files, measures=["JGA", "SA", "FGA@0.5", "TurnMatch", "FinalJGA"], intervals=False).systems[0]
+    found = score(None, {"it": files}, measures=["JGA", "SA", "FGA@0.5", "TurnMatch", "FinalJGA"], intervals=False)[0]
     complete = all(
         turn == place for turn, place in zip(comparison.counts.turn, _places(comparison.counts), strict=True)
     )
@@ -143,23 +145,23 @@ def _places(counts: Counts) -> list[int]:
 
 def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
     states: list[State] = [*STATES, {"train": {"leaveAt": ("09:15",)}}]
-    found = score(gold(*states), flags(*ROWS), coverage="empty", intervals=False).systems[0]
+    found = score(gold(*states), {"it": flags(*ROWS)}, coverage="empty", intervals=False)[0]
     assert found["JGA"] == pytest.approx(1 / 6)
-    assert found.counts.turns.missed[-1] == 1
-    assert found.counts.turns.correct[-1] == 0
+    assert read_counts(found).turns.missed[-1] == 1
+    assert read_counts(found).turns.correct[-1] == 0
 
 
 def test_what_flags_cannot_give_says_why() -> None:
-    alone = score(None, flags(*ROWS), intervals=False).systems[0]
-    assert "predicted values" in alone.left_out["F1"], "gold would not help"
-    assert "give the gold file" in alone.left_out["RSA"]
+    alone = score(None, {"it": flags(*ROWS)}, intervals=False)[0]
+    assert "predicted values" in alone.details["left_out"]["F1"], "gold would not help"
+    assert "give the gold file" in alone.details["left_out"]["RSA"]
     with pytest.raises(DialgaugeError, match="wrong values from missed"):
-        score(gold(*STATES), flags(*ROWS), measures="AGA(form=jaccard)")
+        score(gold(*STATES), {"it": flags(*ROWS)}, measures="AGA(form=jaccard)")
 
 
 def test_all_measures_leave_out_what_flags_cannot_give() -> None:
-    found = score(gold(*STATES), flags(*ROWS), measures="all", intervals=False).systems[0]
+    found = score(gold(*STATES), {"it": flags(*ROWS)}, measures="all", intervals=False)[0]
     assert {"JGA", "AGA", "RSA(empty=one)", "Recall", "TurnMatch"} <= set(found.scores)
-    assert {"F1", "AGA(form=jaccard)", "FGA@0.5(rule=paper)", "TurnLabel"} <= set(found.left_out)
+    assert {"F1", "AGA(form=jaccard)", "FGA@0.5(rule=paper)", "TurnLabel"} <= set(found.details["left_out"])
     with pytest.raises(DialgaugeError, match="F1 cannot be computed"):
-        score(gold(*STATES), flags(*ROWS), measures=["all", "F1"])
+        score(gold(*STATES), {"it": flags(*ROWS)}, measures=["all", "F1"])

@@ -16,9 +16,10 @@ from dialgauge.comparison import (
 )
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.report import csv_page, latex_page, markdown_page
+from dialgauge.report import csv_page, latex_page, markdown_page, run_page
 from dialgauge.runs import Store
-from dialgauge.tracking import TrackingRuns, sweep_counts
+from dialgauge.text import note_kind
+from dialgauge.tracking import read_counts, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -54,7 +55,8 @@ def test_how_predictions_were_read_is_said_as_beside_scores(tmp_path: Path) -> N
         state = {"hotel": {"area": ["north", "x"], "stars": value}}
         files[name] = tmp_path / f"{name}.json"
         files[name].write_text(json.dumps({key: {turn: {"pr": state} for turn in range(3)} for key in gold}))
-    told = dialgauge.score(gold, files, measures="JGA", intervals=False).reading_notes()
+    notes = dialgauge.score(gold, files, measures="JGA", intervals=False).notes
+    told = [note for note in notes if note_kind(note) == "remarks"]
     assert [note.partition(": ")[0] for note in told] == ["numbers"]
     assert told[-1] == "numbers: numbers read as texts: 24 (first in dialogue MUL0, turn 0)"
     found = compare(gold, files, measures="JGA", resamples=100)
@@ -76,11 +78,12 @@ def test_stored_runs_compare_as_those_in_memory(compared: Comparison, tmp_path: 
 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
-    systems = TrackingRuns(compared.runs.values()).systems
-    sweep = sweep_counts({system.name: system.counts for system in systems})
-    for system in systems:
-        flexible = dict(zip(sweep.lambdas, sweep.scores[system.name], strict=True))
-        assert [flexible[0.0], flexible[0.5]] == pytest.approx([system["JGA"], system["FGA@0.5"]])
+    sweep = sweep_counts({name: read_counts(run) for name, run in compared.runs.items()})
+    for name, run in compared.runs.items():
+        flexible = dict(zip(sweep.lambdas, sweep.scores[name], strict=True))
+        assert [flexible[0.0], flexible[0.5]] == pytest.approx([run["JGA"], run["FGA@0.5"]])
+        of_run = {row["λ"]: row[name] for row in run_page(run, ["sweep"]).tables["sweep"].records()}
+        assert of_run == {rate: pytest.approx(value) for rate, value in flexible.items()}
 
 
 def test_differences_come_largest_first_and_add_up(compared: Comparison) -> None:

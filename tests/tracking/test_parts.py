@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialgauge import Accumulator, Store, compare, score
+from dialgauge import Accumulator, Run, Store, compare, score
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import MANY_UNITS, Resampling, Signature, Summed, parse_measure, summed_intervals
-from dialgauge.tracking import DEFAULT_MEASURES, TrackedSystem
+from dialgauge.tracking import DEFAULT_MEASURES
 from tracking.corpora import pair_of_dialogues
 
 FIRST = [
@@ -36,9 +36,9 @@ def corpus() -> tuple[list[Dialogue], list[Dialogue]]:
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
-def scored(measures: Any = None, **how: Any) -> TrackedSystem:
+def scored(measures: Any = None, **how: Any) -> Run:
     gold, theirs = corpus()
-    return score(gold, {"it": theirs}, measures=measures, **how).systems[0]
+    return score(gold, {"it": theirs}, measures=measures, **how)[0]
 
 
 @pytest.mark.parametrize(
@@ -81,34 +81,29 @@ def test_a_part_that_is_not_there_is_an_error(part: str, sentence: str) -> None:
 
 
 def test_every_run_keeps_its_parts_as_scores(tmp_path: Path) -> None:
-    """What is kept equals what is asked for by name: value, interval and signature; and it survives a store."""
+    """What is kept equals what is asked for by name, value and interval; and it survives a store."""
     gold, theirs = corpus()
-    results = score(gold, {"it": theirs}).save(Store(tmp_path))
-    kept = {by: results.by(by)["it"] for by in ("domain", "slot", "turn")}
-    assert list(kept["domain"]) == ["hotel", "taxi", "train"] and list(kept["turn"]) == ["0", "1", "2", "3"]
-    assert kept["domain"]["taxi"]._replace(scores={}) == (0, 0, 1, {})
-    assert kept["domain"]["train"]._replace(scores={}) == (2, 3, 1, {})
-    assert set(kept["domain"]["hotel"].scores) == set(DEFAULT_MEASURES)
-    assert set(kept["slot"]["train-day"].scores) == {"JGA", "AGA", "F1"}
-    named = {"hotel": "domain", "train": "domain", "hotel-area": "slot", "turn=1": "turn"}
-    asked = {
-        f"{measure}[{part}]": score_
-        for part, by in named.items()
-        for measure, score_ in kept[by][part.removeprefix("turn=")].scores.items()
-    }
-    assert asked
-    found = scored(list(asked)).scores
-    for name, score_ in asked.items():
-        assert score_ == found[name], name
-        assert Signature.parse(score_.signature) == Signature.parse(found[name].signature)
+    run = score(gold, {"it": theirs}).save(Store(tmp_path))[0]
+    rows = run.table("part_scores").rows(named=True)
+    names = {by: list(dict.fromkeys(row["part"] for row in rows if row["by"] == by)) for by in ("domain", "turn")}
+    assert names == {"domain": ["hotel", "taxi", "train"], "turn": ["0", "1", "2", "3"]}
+    sizes = {row["part"]: (row["dialogues"], row["turns"], row["spurious_turns"]) for row in rows}
+    assert (sizes["taxi"], sizes["train"]) == ((0, 0, 1), (2, 3, 1))
+    of_slot = [row["measure"] for row in rows if row["part"] == "train-day"]
+    assert of_slot == ["JGA[train-day]", "AGA[train-day]", "F1[train-day]"]
+    asked = {row["measure"]: row for row in rows if row["part"] in ("hotel", "train", "hotel-area", "1")}
+    assert len(asked) == 3 * len(DEFAULT_MEASURES) + 3
+    for name, found in scored(list(asked)).scores.items():
+        assert [asked[name][end] for end in ("value", "low", "high")] == [found.value, found.low, found.high], name
+        assert Signature.parse(found.signature)["measure"].endswith(name[name.index("[") :])
+        assert Signature.parse(found.signature).get("interval") == asked[name]["interval"]
 
 
 def test_only_the_usual_measures_have_kept_parts() -> None:
-    assert set(scored("FinalJGA,JGA").by("turn")["0"].scores) == {"JGA"}
-    with pytest.raises(DialgaugeError, match="has no scores by slot"):
-        scored("FinalJGA").by("slot")
-    with pytest.raises(DialgaugeError, match=r"not kept by 'domains'\. Did you mean 'domain'"):
-        scored().by("domains")
+    assert {
+        row[0] for row in scored("FinalJGA,JGA").table("part_scores").select("measure").rows() if "turn" in row[0]
+    } == {f"JGA[turn={number}]" for number in range(4)}
+    assert not scored("FinalJGA").table("part_scores").height
 
 
 def test_parts_are_compared_like_other_measures() -> None:
@@ -177,7 +172,7 @@ def test_a_domain_scores_what_dialogues_cut_down_to_it_score(seed: int) -> None:
     found = _scored_talks(talks, asked).scores
     for domain in ("Inn", "Inn_1", "cab"):
         cut = [[(_only(gold, domain), _only(theirs, domain)) for gold, theirs in talk] for talk in talks]
-        turns = _scored_talks(cut, measures).run.table("turn_scores")
+        turns = _scored_talks(cut, measures).table("turn_scores")
         having = [bool(state) for talk in cut for state, _ in talk]
         for measure in measures:
             kept = [value for value, there in zip(turns[measure].to_list(), having, strict=True) if there]
@@ -188,7 +183,7 @@ def _only(state: dict[str, str], domain: str) -> dict[str, str]:
     return {name: value for name, value in state.items() if name.startswith(domain)}
 
 
-def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], measures: list[str]) -> TrackedSystem:
+def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], measures: list[str]) -> Run:
     pairs = [pair_of_dialogues(states, f"d{number}") for number, states in enumerate(talks)]
     gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False).systems[0]
+    return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False)[0]

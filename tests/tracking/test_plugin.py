@@ -15,6 +15,8 @@ from support.commands import Outcome, dialgauge
 from support.packages import on_the_path
 from support.trackers import gold_dialogues, tracker
 
+pytestmark = pytest.mark.usefixtures("own_folder")
+
 CODE = dedent(
     '''
     """Wrong slots per turn: a card and a pure function of the counts."""
@@ -82,34 +84,17 @@ def run(site: Path, capsys: pytest.CaptureFixture[str]) -> Command:
 
 
 def test_it_is_scored_stored_and_shown_like_our_own(run: Command, files: list[str], tmp_path: Path) -> None:
-    target, store = tmp_path / "out.json", str(tmp_path / "runs")
-    done = run(
-        "score", *files, "--measures", "JGA,wrongslots", "--by", "turn", "--json", str(target),
-        "--run", "--store", store, "--worst", "1", "--worst-by", "WrongSlots",
-    )  # fmt: skip
+    target, store = tmp_path / "out.json", ("--store", str(tmp_path / "runs"))
+    done = run("score", *files, "--measures", "JGA,wrongslots", "--json", str(target), *store)
     assert done.code == 0, done.err
-    assert "WrongSlots (slots)" in done.out
-    systems = json.loads(target.read_text())["systems"]
-    good, bad = (system["scores"]["WrongSlots"] for system in systems)
+    assert "WrongSlots" in done.out
+    good, bad = (each["scores"]["WrongSlots"] for each in json.loads(target.read_text())["runs"])
     assert good["value"] < bad["value"] and good["low"] <= good["value"] <= good["high"]
     assert good["signature"].startswith("measure:WrongSlots(over=turns)|profile:canon")
-    assert set(systems[0]["by"]["turn"]["0"]["scores"]) == {"JGA"}
-    ids = [run.name for run in sorted(Path(store).iterdir()) if run.name[:2] == "20"]
-    again = run("score", *(word for one in ids for word in ("--from", one)), "--store", store, "--by", "turn")
-    assert again.code == 0, again.err
-    assert "WrongSlots" in again.out
-    without = run("score", "--from", ids[0], "--store", store, installed=False)
-    assert without.code == 0 and "WrongSlots (slots)" in without.out, "the run says all that a table needs"
-    by_turn = run("score", "--from", ids[0], "--store", store, "--by", "turn", installed=False)
-    assert by_turn.code == 0, "kept scores need nothing but the store"
-
-
-def test_without_a_test_nothing_is_bold(run: Command, files: list[str], tmp_path: Path) -> None:
-    target = tmp_path / "out.md"
-    done = run("score", *files, "--measures", "WrongSlots,JGA", "--table", str(target), "--no-intervals")
-    assert done.code == 0, done.err
-    rows = [line for line in target.read_text().splitlines() if line.startswith(("| good", "| bad"))]
-    assert [row.count("**") for row in rows] == [0, 0]
+    for options in ((), ("--by", "turn"), ("--worst", "1")):
+        shown = run("show", "good", *options, *store, installed=False)
+        assert shown.code == 0, "the run says all that a table needs"
+    assert "WrongSlots" in run("show", "good", "--all", *store, installed=False).out
 
 
 def test_a_faulty_one_is_named_and_breaks_nothing_else(run: Command, files: list[str]) -> None:

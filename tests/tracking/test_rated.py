@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 import dialgauge
-from dialgauge.rendering import Table
+from dialgauge.report import run_page
 from dialgauge.stats import CORRELATIONS, bootstrap_weights, correlation_draws
+from dialgauge.tracking import write_rating_sheets
 from support.commands import dialgauge as command
 from support.doc_pages import DOCS
 
 _EXAMPLES = ("HOTEL1", "TRAIN1", "FOOD1")
+
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.parametrize("kind", list(CORRELATIONS))
@@ -44,63 +47,60 @@ def _talks(rng: np.random.Generator, dialogues: int) -> tuple[dict[str, list[dic
 def test_the_rate_behind_the_ratings_is_found(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     gold, predicted = _talks(rng, 150)
-    results = dialgauge.score(gold, {"mine": predicted}, measures="JGA,FGA@0.4", profile="verbatim", intervals=False)
-    fga = (
-        results["mine"]
-        .table("dialogue_scores")
-        .filter(results["mine"].table("dialogue_scores")["measure"] == "FGA@0.4")
-    )
+    options = {"measures": "JGA,FGA@0.4", "profile": "verbatim", "intervals": False}
+    run = dialgauge.score(gold, {"mine": predicted}, **options)["mine"]  # type: ignore[arg-type]
+    fga = run.table("dialogue_scores").filter(measure="FGA@0.4")
     lines = ["dialogue,rater,rating"]
     for name, num, den in fga.select("dialogue", "num", "den").iter_rows():
         lines += [f"{name},r{rater},{num / den + rng.normal(0, 0.02):.4f}" for rater in range(3)]
     (tmp_path / "ratings.csv").write_text("\n".join(lines) + "\n")
-    rated = results.rated(tmp_path / "ratings.csv")
-    fit = rated.fits["mine"]
-    assert fit is not None
-    assert fit.low <= 0.4 <= fit.high and fit.high - fit.low < 0.5 and fit.pearson > 0.97
-    jga, forgiving = rated.document()["mine"]["correlations"]
-    assert forgiving["behind"] is None and jga["behind"][1] > 0, "JGA falls short of the measure behind the ratings"
-    low, high = forgiving["intervals"]["pearson"]
-    assert low <= forgiving["mean"]["pearson"] <= high
+    run = dialgauge.score(gold, {"mine": predicted}, ratings=tmp_path / "ratings.csv", **options)[0]  # type: ignore[arg-type]
+    facts = {row["fact"]: row for row in run.table("rating_facts").rows(named=True)}
+    fit = facts["fitted lambda"]
+    assert fit["low"] <= 0.4 <= fit["high"] and fit["high"] - fit["low"] < 0.5
+    assert facts["Pearson's correlation at the fitted lambda"]["value"] > 0.97
+    jga, forgiving = run.table("rating_correlations").filter(kind="pearson").rows(named=True)
+    assert forgiving["behind"] is None and jga["behind_low"] > 0, "JGA falls short of the measure behind the ratings"
+    assert forgiving["low"] <= forgiving["mean"] <= forgiving["high"]
+    assert "goes with these ratings best at" in run_page(run, ["ratings"]).tables["ratings"].answer
 
 
 def test_one_system_is_enough_for_correlations() -> None:
     gold, predicted = _talks(np.random.default_rng(1), 12)
-    results = dialgauge.score(gold, {"mine": predicted}, profile="verbatim", intervals=False)
-    over_turns, over_dialogues = results.correlations("spearman")
-    assert isinstance(over_turns, Table) and over_turns.title == "Spearman over 96 turns: mine"
-    assert isinstance(over_dialogues, Table) and over_dialogues.title == "Spearman over 12 dialogues: mine"
+    run = dialgauge.score(gold, {"mine": predicted}, profile="verbatim", intervals=False)[0]
+    rows = run_page(run, ["correlation"]).tables["correlation"].records()
+    assert {(row["kind"], row["over"]) for row in rows} == {
+        (kind, over) for kind in CORRELATIONS for over in ("turns", "dialogues")
+    }
 
 
-def test_the_command_takes_one_system_its_ratings_and_a_dialogue(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ratings = tmp_path / "ratings.csv"
+def test_the_command_takes_ratings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ratings, store = tmp_path / "ratings.csv", ("--store", tmp_path / "runs")
     lines = [f"{name},{rater},{number % 2}" for number, name in enumerate(_EXAMPLES) for rater in "ab"]
     ratings.write_text("dialogue,rater,rating\n" + "\n".join(lines) + "\n")
     gold, careful = (DOCS / "examples" / f"{name}.jsonl" for name in ("gold", "careful"))
-    shown = command(capsys, "score", gold, careful, "--ratings", ratings, "--dialogue", _EXAMPLES[0])
-    assert shown.code == 0 and "How well each measure goes with the ratings of careful" in shown.out
-    assert "careful (canon)" in shown.out and "type 2, carried over" in shown.out
+    shown = command(capsys, "score", gold, careful, "--ratings", ratings, *store)
+    assert shown.code == 0 and "Correlation with people's ratings" in shown.out
     ratings.write_text("system,dialogue,rater,rating\nother,d1,a,1\n")
-    refused = command(capsys, "score", gold, careful, "--ratings", ratings)
+    refused = command(capsys, "score", gold, careful, "--ratings", ratings, *store)
     assert refused.code == 2 and "the rated system 'other' was not scored" in refused.err
 
 
 def test_sheets_are_drawn_by_a_seed_scored_again_and_rated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold, careful = (DOCS / "examples" / f"{name}.jsonl" for name in ("gold", "careful"))
     folder = tmp_path / "sheets"
-    assert command(capsys, "score", gold, careful, "--rating-sheets", folder, "--sample", 2, "--raters", 2).code == 0
+    first = dialgauge.score(gold, careful, profile="verbatim", measures="JGA", intervals=False)
+    write_rating_sheets(first.runs, folder, dialogues=2, raters=2)
     table = (folder / "ratings.csv").read_text().splitlines()
     assert len(table) == 1 + 2 * 2 and table[0].startswith("dialogue,system,rater,rating,question,scale")
     sheets = sorted(folder.glob("*.txt"))
     again = dialgauge.score(None, [str(path) for path in sheets], profile="verbatim", measures="JGA", intervals=False)
-    first = dialgauge.score(gold, careful, profile="verbatim", measures="JGA", intervals=False)
     matched = [line for path in sheets for line in path.read_text().splitlines() if line.startswith("Matched")]
     assert sum("True" in line for line in matched) > 0 and len(sheets) == 2
     assert [run["JGA"].n for run in again.values()] == [1, 1] and first["careful"]["JGA"].n == 3
-    assert "holds no ratings" in command(capsys, "score", gold, careful, "--ratings", folder / "ratings.csv").err
+    options = ("--ratings", folder / "ratings.csv", "--no-store")
+    assert "holds no ratings" in command(capsys, "score", gold, careful, *options).err
     filled = [line.replace(",,Would", f",{place % 2},Would") for place, line in enumerate(table)]
     (folder / "ratings.csv").write_text("\n".join(filled) + "\n")
-    rated = command(capsys, "score", gold, careful, "--ratings", folder / "ratings.csv")
+    rated = command(capsys, "score", gold, careful, *options)
     assert rated.code == 0 and "4 ratings of 2 dialogues by 2 raters" in " ".join(rated.out.split())

@@ -26,7 +26,7 @@ DATA = dialogues((NORTH, NORTH), (NORTH, {}), ({}, {}))
 
 def signature(measure: str = "JGA", **changes: Any) -> Signature:
     arguments: dict[str, Any] = {"gold": DATA[0], "pred": DATA[1], "measures": [measure], "intervals": False, **changes}
-    result = score(arguments.pop("gold"), arguments.pop("pred"), **arguments)[0]
+    result = score(arguments.pop("gold"), {"it": arguments.pop("pred")}, **arguments)[0]
     return Signature.parse(next(iter(result.scores.values())).signature)
 
 

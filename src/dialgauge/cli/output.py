@@ -149,7 +149,9 @@ def runs_page(results: report.RunSet) -> report.Page:
     if len(about) > 1:
         return page
     try:
-        compared = comparison.comparison_page(comparison.compare_runs(results.runs), ["scores"])
+        view = report.view_of(results.runs[0])
+        names = ["scores", *(name for name in view.screen if name in view.compared)]
+        compared = comparison.comparison_page(comparison.compare_runs(results.runs), names)
     except DialgaugeError as why:
         return replace(page, verdict=f"Not compared: {why}.")
     warnings = list(dict.fromkeys([*page.warnings, *compared.warnings]))
@@ -245,35 +247,6 @@ class AlwaysStoredOutput(OldOutput):
     @property
     def always(self) -> bool:
         return True
-
-
-@options
-class ViewedOutput(OldOutput):
-    """The same for a command that also opens its runs in the explorer, which must be stored for that."""
-
-    view: bool = option(
-        "--view", is_flag=True, help="Store the results and open them in the explorer (Ctrl-C stops it)."
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.view:
-            from dialgauge.cli.explore import require_explorer
-
-            require_explorer()
-
-    @property
-    def always(self) -> bool:
-        return self.view
-
-    def present(self, results: rendering.RunSet, *schema: str, **how: Any) -> list[Run]:
-        """The same, and then the explorer."""
-        runs = super().present(results, *schema, **how)
-        if self.view:
-            from dialgauge.cli.explore import view_runs
-
-            view_runs(runs, self.store)
-        return runs
 
 
 def _verdicts(results: rendering.RunSet, *, tested: bool) -> Iterator[str]:

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
         assigned as assigned,
         rated_places as rated_places,
         rating_correlations as rating_correlations,
-        rating_tables as rating_tables,
         read_ratings as read_ratings,
-        system_correlations as system_correlations,
     )
     from dialgauge.comparison.result import Comparison as Comparison
     from dialgauge.comparison.runs import compare_runs as compare_runs, scores_of_run as scores_of_run
@@ -48,14 +46,12 @@ if TYPE_CHECKING:
         shared_turns as shared_turns,
     )
     from dialgauge.comparison.spread import (
-        dialogue_correlations as dialogue_correlations,
         printed_page as printed_page,
         rank_agreement as rank_agreement,
         read_system_table as read_system_table,
         spread_table as spread_table,
         spreads as spreads,
         swapped_pairs as swapped_pairs,
-        turn_correlations as turn_correlations,
     )
     from dialgauge.comparison.standing import (
         Standing as Standing,

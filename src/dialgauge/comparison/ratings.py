@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -18,14 +17,9 @@ from msgspec import Struct
 from dialgauge import stats
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
 from dialgauge.comparison.scores import PairedScores
-from dialgauge.comparison.spread import dialogue_correlations, turn_correlations
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rendering import Column, Table
-from dialgauge.text import counted, some_of
-
-if TYPE_CHECKING:
-    import polars
+from dialgauge.text import some_of
 
 COLUMNS = ("dialogue", "rater", "rating")
 _RESAMPLES, _LEVEL = 1000, 0.95
@@ -185,74 +179,3 @@ def _behind_the_best(rated: list[RatedMeasure], draws: stats.Floats) -> list[Rat
         replace(row, behind=(max(known) - value, *gaps[index])) if value is not None and index != best else row
         for index, (row, value) in enumerate(zip(rated, values, strict=True))
     ]
-
-
-def rating_tables(ratings: Mapping[str, Ratings], scores: PairedScores) -> list[Table]:
-    """For each rated system: do the raters agree, and how does every measure go with their ratings?"""
-    return [table for name, values in ratings.items() for table in _system_tables(name, values, scores)]
-
-
-def _system_tables(system: str, ratings: Ratings, scores: PairedScores) -> list[Table]:
-    agreement = Table(f"Do the raters of {system} agree?", ["statistic", Column("value", digits=3)])
-    for name, value in ratings.agreement().items():
-        agreement.add(name, value)
-    agreement.notes.append(
-        f"{counted(ratings.count, 'rating')} of {counted(len(ratings.dialogues), 'dialogue')} by "
-        f"{counted(len(ratings.raters), 'rater')}. "
-        "Fleiss' kappa needs the same number of ratings for every dialogue."
-    )
-    rated = rating_correlations(ratings, scores, system)
-    titles = [f"{kind}, {what}" for kind in stats.CORRELATIONS for what in ("mean", "single")]
-    table = Table(
-        f"Correlation with human ratings: {system}", ["measure", *(Column(title, digits=3) for title in titles)]
-    )
-    for row in rated:
-        table.add(row.measure, *(value for kind in stats.CORRELATIONS for value in (row.mean[kind], row.single[kind])))
-    table.notes.append(
-        "Over dialogues: with the mean rating of each, and with every single rating. –: undefined (one is constant)."
-    )
-    return [agreement, _interval_table(system, rated), table]
-
-
-def _interval_table(system: str, rated: Sequence[RatedMeasure]) -> Table:
-    """Pearson's correlation with the mean ratings, how sure it is, and whether the best measure is really better."""
-    columns: list[str | Column] = [
-        Column("Pearson", digits=3),
-        "95% interval",
-        Column("behind the best", digits=3),
-        "95% interval of that",
-    ]
-    table = Table(f"How well each measure goes with the ratings of {system}", ["measure", *columns])
-    for row in sorted(rated, key=lambda row: -(row.mean["pearson"] if row.mean["pearson"] is not None else -2)):
-        behind = row.behind or (None, math.nan, math.nan)
-        ends = row.intervals["pearson"] or (math.nan, math.nan)
-        table.add(row.measure, row.mean["pearson"], _interval(*ends), behind[0], _interval(*behind[1:]))
-    table.notes.append(
-        "Intervals from 1,000 resamples of dialogues; one that holds 0 cannot tell a measure from the best."
-    )
-    return table
-
-
-def system_correlations(
-    scores: PairedScores, system: str, kind: str, turns: polars.DataFrame | None, unit: str = "dialogue"
-) -> list[Table]:
-    """How the measures of one system go together, over turns where these have scores, and over dialogues."""
-    tables = []
-    if turns is not None:
-        names, matrix = turn_correlations(turns, scores.measures, kind)
-        over = f"{kind.capitalize()} over {counted(len(turns), 'turn')}: {system}"
-        tables.append(_matrix_table(over, names, matrix))
-    over = f"{kind.capitalize()} over {counted(len(scores.dialogues), unit)}: {system}"
-    tables.append(_matrix_table(over, scores.measures, dialogue_correlations(scores, system, kind)))
-    return tables
-
-
-def _matrix_table(title: str, names: Sequence[str], matrix: stats.Matrix) -> Table:
-    table = Table(title, [Column(""), *(Column(name, digits=3) for name in names)])
-    for name, row in zip(names, matrix, strict=True):
-        table.add(name, *row)
-    return table
-
-
-def _interval(low: float, high: float) -> str | None:
-    return None if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"

@@ -17,14 +17,13 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from dialgauge.comparison.csv_files import check_names, parse_number, read_csv
-from dialgauge.comparison.scores import PairedScores
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Page, Table, matrix_table
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 
 class Spread(Struct, frozen=True):
@@ -71,18 +70,6 @@ def swapped_pairs(values: ArrayLike) -> list[list[int]]:
     first, second = np.triu_indices(len(table), 1)
     signs = np.sign(np.nan_to_num(table[first] - table[second]))
     return [[int((signs[:, a] * signs[:, b] < 0).sum()) for b in range(signs.shape[1])] for a in range(signs.shape[1])]
-
-
-def turn_correlations(frame: polars.DataFrame, measures: Sequence[str], kind: str) -> tuple[list[str], Matrix]:
-    """The measures that have a value per turn, and their correlations over the turns with both scores."""
-    known = [name for name in measures if name in frame.columns]
-    columns = [frame[name].cast(float).fill_null(float("nan")).to_numpy() for name in known]
-    return known, correlation_matrix(columns, kind)
-
-
-def dialogue_correlations(scores: PairedScores, system: str, kind: str) -> Matrix:
-    """Correlations of the measures over the dialogues of one system."""
-    return correlation_matrix(list(scores.by_dialogue[scores.place_of_system(system)]), kind)
 
 
 def spread_table(title: str, measures: Sequence[str], values: Floats, numbers: Sequence[Number]) -> Table:

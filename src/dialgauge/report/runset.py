@@ -53,7 +53,8 @@ class RunSet(Mapping[str, Run]):
     def __getitem__(self, name: str | int) -> Run:
         if isinstance(name, int):
             return self.runs[name]
-        if name not in self._runs:
+        asked: object = name
+        if not isinstance(asked, str) or name not in self._runs:
             raise UnknownNameError(f"there is no system '{name}'.{self._of_measure(name) or nearest(name, self._runs)}")
         return self._runs[name]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from dialgauge.report.table import Cell, Table, Tone
+from dialgauge.text import some_of
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import State, Turn
@@ -22,9 +23,11 @@ _BOOKING = "book"
 
 
 def state_table(slots: Slots, before: Slots) -> Table:
-    """Both states: slots that are new or wrong first, the others folded."""
-    news = {slot for slot, values in slots.items() if values != before.get(slot) or values[2] not in (RIGHT, "")}
+    """Both states: slots that are new or changed first, the others folded; errors among these are named."""
+    news = {slot for slot, values in slots.items() if values != before.get(slot)}
     table = Table("", ["slot", "gold", "predicted", "verdict"], first=len(news))
+    if carried := [slot for slot in sorted(slots) if slot not in news and slots[slot][2] not in (RIGHT, "")]:
+        table.notes.append(f"As before, and wrong: {some_of(carried)}.")
     for slot in sorted(slots, key=lambda name: (name not in news, name)):
         gold, predicted, kind = slots[slot]
         table.add(

@@ -104,7 +104,7 @@ def system_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _apart(run: Run, place: int = 0) -> str:
-    known = {**run.details, **run.manifest.config}
+    known = {**run.manifest.config, **run.details}
     return str(place) if place else ", ".join(str(known[key]) for key in view_of(run).apart if key in known)
 
 

@@ -33,7 +33,7 @@ from dialgauge.reproduce.sources import (
     user_turns,
 )
 from dialgauge.runs import Run
-from dialgauge.tracking import LAMBDAS, TrackedSystem, forgetting_rate, score
+from dialgauge.tracking import LAMBDAS, forgetting_rate, read_counts, score
 
 #: The authors' script for Hi-DST calls more values equal than identical ones.
 _PROFILES = {"Hi-DST": "hidst"}
@@ -148,7 +148,7 @@ def _table_1(record: Reproduction, table: dict[str, Any], sources: Sources) -> d
             record.impossible(part, name, text, absent)
     for name in sources.given_beside(table["rows"]):
         scores, how = rows[name] = _row(name, sources.given(name) or (), PROFILE, sources)
-        totals, note = TrackedSystem(scores).counts.totals(), _sentence(part_of_test(scores), how)
+        totals, note = read_counts(scores).totals(), _sentence(part_of_test(scores), how)
         for title, count in zip(_COUNTS, ("exact", "turn_match"), strict=True):
             record.own(f"Table 1, {name}", title, totals[count], note=note)
         for measure in [measure for measure in names if measure in scores]:
@@ -184,7 +184,7 @@ def _full_row(
     with_gold: tuple[Run, str] | None,
 ) -> None:
     scores, how = row
-    totals, partial_file = TrackedSystem(scores).counts.totals(), part_of_test(scores)
+    totals, partial_file = read_counts(scores).totals(), part_of_test(scores)
     counts = (scores.coverage["turns"].scored or 0, totals["exact"], totals["turn_match"])
     for name, text, count in zip((_TURNS, *_COUNTS), (table["turns"], *printed), counts, strict=False):
         if partial_file:
@@ -322,21 +322,21 @@ def _humans(record: Reproduction, human: dict[str, Any], sources: Sources, ratin
     sample = sources.human_100() if ratings else None
     if ratings and sample:
         name = "SOM-DST"
-        scored = score(None, {name: sample}, measures=["JGA", "FGA@0.5"], intervals=False)
-        (rated,) = scored.rated(ratings, name).document().values()
-        for row in rated["correlations"]:
+        run = score(None, {name: sample}, measures=["JGA", "FGA@0.5"], intervals=False, ratings=ratings, rated=name)[0]
+        rows = run.table("rating_correlations").filter(kind="pearson").rows(named=True)
+        for row in rows:
             measure = row["measure"]
-            low, high = row["intervals"]["pearson"] or (math.nan, math.nan)
+            low, high = (math.nan if row[end] is None else row[end] for end in ("low", "high"))
             record.printed(
                 HUMAN,
                 f"Pearson correlation of {measure} with ratings",
                 human[measure],
-                row["single"]["pearson"],
-                note=f"with the mean rating of each dialogue {row['mean']['pearson']:.3f} [{low:.3f}, {high:.3f}]",
+                row["single"],
+                note=f"with the mean rating of each dialogue {row['mean']:.3f} [{low:.3f}, {high:.3f}]",
                 why="other people's ratings, unless the file is the authors'",
                 share=False,
             )
-        ours = {row["measure"]: row["single"]["pearson"] for row in rated["correlations"]}
+        ours = {row["measure"]: row["single"] for row in rows}
         record.claim(
             HUMAN,
             "FGA goes with these ratings better than JGA",

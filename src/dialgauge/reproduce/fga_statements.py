@@ -27,7 +27,7 @@ from dialgauge.reproduce.sources import (
     words_of_test,
 )
 from dialgauge.runs import Run
-from dialgauge.tracking import TrackedSystem, forgetting_rate, score
+from dialgauge.tracking import forgetting_rate, read_counts, score
 
 #: The paragraph of section 4 on what people said.
 HUMAN = "Section 4, human evaluation"
@@ -315,7 +315,7 @@ def _of_table_1(record: Reproduction, table: Mapping[str, Any], groups: Sequence
 
 def _columns_of(names: Sequence[str], group: Mapping[str, SystemScores]) -> dict[str, dict[str, float]]:
     """Table 1 of some systems; measures that one of their files does not give are left out."""
-    totals = {name: TrackedSystem(system.run).counts.totals() for name, system in group.items()}
+    totals = {name: read_counts(system.run).totals() for name, system in group.items()}
     columns = {
         column: {name: float(counts[key]) for name, counts in totals.items()}
         for column, key in zip(names, ("exact", "turn_match"), strict=False)
@@ -439,17 +439,17 @@ def _of_the_test_set(record: Reproduction, sources: Sources) -> None:
             record.impossible(where, what, "claimed", NO_TEST)
         return
     nothing = score(test, {"nothing": silent(test)}, measures="SA", profile=PROFILE, intervals=False)[0]
-    system = TrackedSystem(nothing)
-    filled, used = system.counts.gold_size, system.run.table("slot_scores").select("domain", "slot").unique()
+    counts = read_counts(nothing)
+    filled, used = counts.gold_size, nothing.table("slot_scores").select("domain", "slot").unique()
     record.claim(
-        *titles[0], holds=system.counts.inventory == 30, ours=f"{system.counts.inventory}",
+        *titles[0], holds=counts.inventory == 30, ours=f"{counts.inventory}",
         note=f"of which the 999 test dialogues use {used.height}",
     )  # fmt: skip
     record.claim(
         *titles[1], holds=float(filled.mean()) < 30 / 4, ours=f"{float(filled.mean()):.2f} of 30 on average",
         note=f"less than a quarter; at most {int(filled.max())}",
     )  # fmt: skip
-    turns = system.run.table("turn_scores")["SA"].to_numpy()
+    turns = nothing.table("turn_scores")["SA"].to_numpy()
     equal = int((abs(turns - (30 - filled) / 30) < 1e-9).sum())
     record.share(*titles[2], equal, len(turns), "turns of the test set")
     names = sorted(set(used["domain"].to_list()))
@@ -479,7 +479,7 @@ def _of_many_slots(record: Reproduction, sources: Sources) -> None:
         return
     gold = read(states).dialogues
     run = score(gold, {"nothing": silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False)
-    slots = TrackedSystem(run[0]).counts.inventory
+    slots = read_counts(run[0]).inventory
     record.claim(
         part, what, holds=float(run[0]["SA"]) > _CLOSE, ours=f"{float(run[0]['SA']):.2%} with {slots} slots",
         note=f"predicting nothing for {len(gold)} dialogues of SGD (dev 001); close to 1: above {_CLOSE:.0%}",

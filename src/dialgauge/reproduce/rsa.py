@@ -44,7 +44,7 @@ from dialgauge.reproduce.sources import (
 )
 from dialgauge.runs import Run
 from dialgauge.stats import correlation_matrix, pearson, ratio_intervals
-from dialgauge.tracking import TrackedSystem, score, slots_per_dialogue
+from dialgauge.tracking import first_errors, read_counts, score, slots_per_dialogue
 
 #: F1 is averaged over turns in TRADE's and SOM-DST's code, from which the paper's numbers most likely come.
 _MEASURES = {"JGA": "JGA", "SA": "SA", "F1": "F1(average=turn)", "RSA": "RSA"}
@@ -174,7 +174,7 @@ def _figure_1(record: Reproduction, figure: dict[str, int], system: _System | No
             record.impossible(part, title, text, _ABSENT)
         record.impossible("Section 2.1", claim, "claimed", _ABSENT)
         return
-    onset = TrackedSystem(system.scores).faults.first_errors()
+    onset = first_errors(system.scores)
     ids = system.scores.table("turn_scores")["dialogue"].unique(maintain_order=True).to_list()
     ended = [float(name in onset.position) for name in ids]
     repaired = [float(name in onset.recovering) for name in ids]
@@ -204,7 +204,7 @@ def _figure_2(record: Reproduction, figure: dict[str, Any], sources: Sources) ->
         record.impossible(part, what, figure["share"], NO_TEST)
         return
     scores = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
-    counts = slots_per_dialogue(TrackedSystem(scores).counts).tolist()
+    counts = slots_per_dialogue(read_counts(scores)).tolist()
     share = sum(count < figure["slots"] for count in counts) / len(counts)
     record.printed(
         part, what, figure["share"], share, note="largest number of gold slots in one turn; printed as about 85%"

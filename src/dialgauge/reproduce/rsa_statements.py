@@ -26,7 +26,7 @@ from dialgauge.reproduce.sources import (
 )
 from dialgauge.runs import Run
 from dialgauge.stats import ratio_intervals
-from dialgauge.tracking import TrackedSystem, score
+from dialgauge.tracking import first_errors, read_counts, score
 
 #: What "several" means.
 _SEVERAL = 3
@@ -230,7 +230,7 @@ def _of_slots(record: Reproduction, sources: Sources) -> None:
             record.impossible(where, title, "claimed", NO_TEST)
         return
     run = score(test, {"nothing": silent(test)}, measures="JGA", profile=PROFILE, intervals=False)[0]
-    counts = TrackedSystem(run).counts
+    counts = read_counts(run)
     sizes = np.bincount(counts.dialogue)[counts.dialogue]
     third = np.minimum(3 * counts.turn // sizes, 2)
     means = [float(counts.gold_size[third == number].mean()) for number in range(3)]
@@ -286,7 +286,7 @@ def early_errors(
 
 
 def _without_recovery(record: Reproduction, name: str, scores: Run, note: str) -> None:
-    onset = TrackedSystem(scores).faults.first_errors()
+    onset = first_errors(scores)
     kept = {dialogue: position for dialogue, position in onset.position.items() if dialogue not in onset.recovering}
     what = f"{name}: without the dialogues that are right again in between, errors still begin early"
     early_errors(record, "Appendix A", what, scores, kept, note)
@@ -300,7 +300,7 @@ def _without_recovery(record: Reproduction, name: str, scores: Run, note: str) -
 
 def _later_turns(record: Reproduction, name: str, scores: Run, note: str) -> None:
     rows = scores.table("turn_scores").select("dialogue", "exact").rows()
-    local = TrackedSystem(scores).counts.turns.new_error
+    local = read_counts(scores).turns.new_error
     wrong: set[str] = set()
     after = []
     for (dialogue, exact), error in zip(rows, local, strict=True):
@@ -317,7 +317,7 @@ def _later_turns(record: Reproduction, name: str, scores: Run, note: str) -> Non
 
 def _small_errors(record: Reproduction, name: str, scores: Run, note: str) -> None:
     wrong = (1 - scores.table("turn_scores")["SA"].to_numpy()) * 30
-    filled = float(TrackedSystem(scores).counts.gold_size.mean())
+    filled = float(read_counts(scores).gold_size.mean())
     record.claim(
         "Section 2.2", f"{name}: few slots are wrong, so that the total number of slots dominates SA",
         holds=float(wrong.mean()) < filled < 30 / 2, ours=f"{wrong.mean():.2f} wrong, {filled:.2f} filled of 30 slots",

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
         forgetting_rate as forgetting_rate,
         turns_since_error as turns_since_error,
     )
-    from dialgauge.tracking.figures import scored_figures as scored_figures, sweep_intervals as sweep_intervals
     from dialgauge.tracking.inputs import (
         LooseState as LooseState,
         Source as Source,
+        Systems as Systems,
         cut_down as cut_down,
         declared_scope as declared_scope,
-        how_many as how_many,
         load as load,
+        named_systems as named_systems,
     )
     from dialgauge.tracking.measures import (
         ALL_MEASURES as ALL_MEASURES,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
         sweep_counts as sweep_counts,
     )
     from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs, prepare_inputs as prepare_inputs
+    from dialgauge.tracking.ratings import write_rating_sheets as write_rating_sheets
     from dialgauge.tracking.renaming import Renaming as Renaming
-    from dialgauge.tracking.results import TrackingRuns as TrackingRuns
     from dialgauge.tracking.scoring import (
         TrackingOptions as TrackingOptions,
         score as score,
@@ -54,21 +54,16 @@ if TYPE_CHECKING:
         state_scores as state_scores,
     )
     from dialgauge.tracking.sensitivity import profile_sensitivity as profile_sensitivity
-    from dialgauge.tracking.sgd.official import SgdFrames as SgdFrames, SgdScoring as SgdScoring, score_sgd as score_sgd
-    from dialgauge.tracking.sgd.similarity import Matching as Matching
+    from dialgauge.tracking.sgd import SgdFrames as SgdFrames, SgdScoring as SgdScoring, score_sgd as score_sgd
+    from dialgauge.tracking.sgd_cards import OFFICIAL_NAMES as OFFICIAL_NAMES, SGD_CARDS as SGD_CARDS
+    from dialgauge.tracking.sgd_frames import Matching as Matching
     from dialgauge.tracking.slot_errors import (
-        SlotErrors as SlotErrors,
-        slot_error_tables as slot_error_tables,
+        first_errors as first_errors,
+        slot_episodes as slot_episodes,
         slots_per_dialogue as slots_per_dialogue,
     )
     from dialgauge.tracking.states import StateComparison as StateComparison
     from dialgauge.tracking.tables import read_counts as read_counts
-    from dialgauge.tracking.tracked_system import TrackedSystem as TrackedSystem
-    from dialgauge.tracking.worst import (
-        layout as layout,
-        ranking_measure as ranking_measure,
-        worst_ranking as worst_ranking,
-    )
 
 
 if not TYPE_CHECKING:

@@ -10,7 +10,6 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Scores, SystemEvidence, score_systems
 from dialgauge.text import counted
-from dialgauge.tracking.additive import joined
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.counts import Counts, merge
 from dialgauge.tracking.inputs import LooseState, states_dialogue
@@ -118,7 +117,7 @@ class Accumulator:
         """The scores that :func:`dialgauge.score` gives for everything seen; with intervals where it is said how."""
         counts = self._counts()
         inventory = self._inventory or (counts.inventory if self.profile.inventory is not None else "")
-        coverage = joined(self._covered)
+        coverage = TurnCoverage.joined(self._covered)
         system = SystemEvidence(
             evidence=counts,
             measures=self.measures,

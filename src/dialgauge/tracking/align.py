@@ -6,9 +6,8 @@ counted in the :class:`TurnCoverage`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
-from typing import Any, Literal, TypeAlias
+from collections.abc import Collection, Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct, structs
@@ -23,8 +22,6 @@ from dialgauge.tracking.encode import Codes, EncodedDialogues, Flags
 #: ``intersection`` scores what both sides have; ``empty`` scores absent predictions as the empty state.
 Policy: TypeAlias = Literal["intersection", "empty"]
 POLICIES: tuple[Policy, ...] = ("intersection", "empty")
-
-_LISTED = 20
 
 
 class TurnCoverage(Struct, frozen=True, kw_only=True):
@@ -50,16 +47,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
     #: For files of one-domain predictions: the domains that gold was cut down to.
     only_domains: list[str] = []
 
-    @property
-    def complete(self) -> bool:
-        """Does every gold turn have a prediction, and every prediction a gold turn?"""
-        return not (self.missing_turns or self.extra_turns)
-
-    @property
-    def all_gold_scored(self) -> bool:
-        """Was every gold turn scored, be it against an empty state?"""
-        return self.policy == "empty" or not self.missing_turns
-
     def counts(self) -> Coverage:
         """How much was scored, in dialogues and in turns."""
         return Coverage(
@@ -72,27 +59,18 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
             self.policy,
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON; long lists are cut, their numbers are not."""
-        return {
-            "policy": self.policy,
-            "gold_dialogues": self.gold_dialogues,
-            "gold_turns": self.gold_turns,
-            "predicted_dialogues": self.predicted_dialogues,
-            "predicted_turns": self.predicted_turns,
-            "dialogues": self.dialogues,
-            "turns": self.turns,
-            "n_dialogues_missing": len(self.missing_dialogues),
-            "dialogues_missing": self.missing_dialogues[:_LISTED],
-            "turns_missing": self.missing_turns,
-            "n_dialogues_extra": len(self.extra_dialogues),
-            "dialogues_extra": self.extra_dialogues[:_LISTED],
-            "turns_extra": self.extra_turns,
-            "n_turn_count_mismatch": len(self.turn_count_mismatch),
-            "turn_count_mismatch": dict(list(self.turn_count_mismatch.items())[:_LISTED]),
-            "excluded": self.excluded,
-            "only_domains": self.only_domains,
-        }
+    @classmethod
+    def joined(cls, parts: Sequence[TurnCoverage]) -> TurnCoverage:
+        """That of disjoint dialogues together."""
+        first, *others = parts
+        for part in others:
+            first = cls(
+                policy=first.policy,
+                **{name: getattr(first, name) + getattr(part, name) for name in _ADDED},
+                turn_count_mismatch=first.turn_count_mismatch | part.turn_count_mismatch,
+                only_domains=sorted({*first.only_domains, *part.only_domains}),
+            )
+        return first
 
     def sentence(self) -> str:
         text = (
@@ -119,6 +97,13 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         """The same as a note: ``coverage`` where all is well, else ``partial_coverage``."""
         limits = (self.missing_turns, self.extra_turns, self.turn_count_mismatch, self.excluded, self.not_found)
         return Note("partial_coverage" if any(limits) or self.only_domains else "coverage", self.sentence())
+
+
+#: Numbers and lists that add up over dialogues.
+_ADDED = (
+    "gold_dialogues", "gold_turns", "predicted_dialogues", "predicted_turns", "dialogues", "turns",
+    "missing_dialogues", "missing_turns", "extra_dialogues", "extra_turns", "excluded", "not_found",
+)  # fmt: skip
 
 
 class Aligned(Struct, frozen=True, eq=False):
@@ -238,11 +223,6 @@ def _coverage(
     )
 
 
-_CONVLAB3_ID = re.compile(r"\w{1,40}-(?:train|validation|test)-[0-9]{1,9}")
-_CONVLAB3_IDS = (
-    " (ConvLab-3's ids become those of the dataset with 'dialgauge data convert PRED NEW --to nested --original-ids "
-    "FILE', where FILE has original_id)"
-)
 #: How many times the turns of a gold dialogue one of the predictions has that are outputs of several.
 _MANY_TURNS = 3
 
@@ -262,10 +242,9 @@ def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
             "number of its turn, as below",
             example=formats.example_rows(gold),
         )
-    unified = _CONVLAB3_IDS if _CONVLAB3_ID.fullmatch(predicted) else ""
     return DialgaugeError(
         f"gold and predictions share no dialogue: gold has ids like '{gold}', the predictions like '{predicted}'",
-        advice=f"check that both are from the same dataset and split, or rename dialogues with --rename FILE{unified}",
+        advice="check that both are from the same dataset and split, or rename dialogues with --rename FILE",
         example=f"# rename.yaml, to be completed\ndialogues:\n  {predicted!r}: {gold!r}",
     )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.encode import Coder, Codes, EncodedDialogues, Flags, Item
-from dialgauge.tracking.turn_numbers import AS_READ, COUNTINGS, Counting
+from dialgauge.tracking.renaming import AS_READ, COUNTINGS, Counting
 from dialgauge.values import Pair, Profile, Side, matcher_named
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ TURNS, ROLES, IDS = "turns", "roles", "ids"
 STOPS = (TURNS, ROLES, IDS)
 CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY = "changes", "names", "values", "empty", "frozen", "below_empty"
 #: Kinds of notes that are shown beside scores.
-SHOWN = (*STOPS, CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY, "renamed", "renumbered")
+SHOWN = (*STOPS, CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY, "renamed", "renumbered", "remarks")
 
 _SHIFTS = (-2, -1, 1, 2)
 #: Turns or values below this number say nothing.

@@ -7,12 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from dialgauge.measures import Measure
+from dialgauge.measures import Scores
 from dialgauge.runs import Run
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.align import TurnCoverage
 from dialgauge.tracking.checks import below_empty
-from dialgauge.tracking.inputs import Remark
 
 
 class CountBasis(Struct, frozen=True):
@@ -29,19 +28,6 @@ class CountBasis(Struct, frozen=True):
     #: Predicted slots that the inventory lacks, the most frequent first.
     slots_not_in_inventory: list[str] = []
 
-    @classmethod
-    def joined(cls, parts: Sequence[CountBasis]) -> CountBasis:
-        """That of disjoint dialogues together, but for the renamed slots, which may be the same ones."""
-        domains = sorted({domain for part in parts for domain in part.slots_by_domain})
-        return cls(
-            slots=max(part.slots for part in parts),
-            slots_by_domain={domain: max(part.slots_by_domain.get(domain, 0) for part in parts) for domain in domains},
-            gold=all(part.gold for part in parts),
-            flags=any(part.flags for part in parts),
-            slots_out_of_scope=sorted({slot for part in parts for slot in part.slots_out_of_scope}),
-            slots_not_in_inventory=sorted({slot for part in parts for slot in part.slots_not_in_inventory}),
-        )
-
 
 class HiddenSlots(Struct, frozen=True):
     """Predicted slots that gold never has, and a mean over slots without them."""
@@ -52,13 +38,12 @@ class HiddenSlots(Struct, frozen=True):
 
 
 class OfficialDetails(Struct, frozen=True):
-    """SGD's official scores by group of services, and what they leave out."""
+    """How SGD's official scores were computed, and what they leave out."""
 
-    scores: dict[str, dict[str, float | None]]
-    signature: str
-    frames: dict[str, int]
     matching: str
     joint: str
+    #: Frames of all services, and of seen and unseen ones where these are told apart.
+    frames: dict[str, int]
     missing_dialogues: int
     missing_turns: int
     blanks: int = 0
@@ -71,11 +56,8 @@ class TrackingDetails(Struct, frozen=True):
     coverage: TurnCoverage
     counts: dict[str, int]
     evidence: CountBasis
-    #: What gold scores against itself where that is not 100: by the run's profile, and by those of the sensitivity.
+    #: What gold scores against itself where that is not 100.
     gold_against_itself: dict[str, float | None] = {}
-    sensitivity_ceilings: dict[str, float | None] = {}
-    #: What in the prediction file was read as something else.
-    remarks: list[Remark] = []
     left_out: dict[str, str] = {}
     slots_without_gold: HiddenSlots | None = None
     sgd: OfficialDetails | None = None
@@ -94,17 +76,48 @@ def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: 
     return Note("ceiling", sentence)
 
 
-def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], measures: Iterable[Measure[Any]]) -> list[Note]:
-    """What is said of a run beside its scores: coverage, its input, unknown slots, what gold itself gets."""
-    ceiling = details["gold_against_itself"]
-    shares = {str(measure): measure.card.unit == "share" for measure in measures}
+def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scores) -> list[Note]:
+    """What is said of a run beside its scores: coverage, its input, unknown slots, limits, what was not computed."""
+    ceiling, hidden = details["gold_against_itself"], details.get("slots_without_gold")
+    shares = {name: score.unit == "share" for name, score in scores.scores.items()}
     return [
         details["coverage"].note(),
         *of_input,
         *below_empty(details["counts"]),
         *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
         *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
+        *(Note("left_out", f"no {measure}: {why}") for measure, why in scores.left_out.items()),
+        *([_hidden_slots(hidden, scores)] if hidden and _SLOT_MEAN in scores.scores else ()),
     ]
+
+
+_SLOT_MEAN = "F1(average=slot)"
+
+
+def _hidden_slots(hidden: Mapping[str, float], scores: Scores) -> Note:
+    """What is in a mean over slots: predicted slots that gold never has, each of which counts 0."""
+    score = scores[_SLOT_MEAN]
+    interval = "" if score.low is not None else ". No interval: more dialogues would bring more such slots"
+    sentence = (
+        f"{_SLOT_MEAN} counts {counted(int(hidden['slots']), 'predicted slot')} that gold never has, each as 0. Over "
+        f"the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is {100 * hidden['value']:.2f} instead "
+        f"of {100 * float(score):.2f}{interval}"
+    )
+    return Note("hidden_slots", sentence)
+
+
+def scored_sentences(run: Run) -> list[str]:
+    """What was scored, and what the profile did to slot names, for the log."""
+    details = tracking_details(run)
+    evidence, unknown = details.evidence, details.counts.get("off_ontology", 0)
+    outside = evidence.slots_out_of_scope
+    facts = {
+        f"{counted(evidence.slots_renamed, 'slot name')} unified": evidence.slots_renamed,
+        f"{counted(len(outside), 'slot name')} out of scope ({some_of(outside)})": outside,
+        "".join(inventory_notes(unknown, evidence.slots_not_in_inventory)): unknown,
+    }
+    statements = [details.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
+    return [f"{run.name} ({details.profile}): {statement}" for statement in statements if statement]
 
 
 def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:

@@ -1,4 +1,4 @@
-"""What people hand to the scorer: files, corpora or dialogues, one system or many, with gold beside or inside."""
+"""What people hand to the scorer: files, corpora, frames, dialogues or plain states, with gold beside or inside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge import formats
@@ -28,18 +28,19 @@ from dialgauge.formats import (
     user_turns,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking.additive import joined
 from dialgauge.tracking.encode import carries_gold
 
 if TYPE_CHECKING:
-    from dialgauge.formats import AnyFrame, Notes
+    from dialgauge.formats import AnyFrame
 
 #: A state as training code has it: ``{"hotel": {"area": "north"}}`` or ``{"hotel-area": "north"}``; lists of values are
 #: alternatives.
 LooseState: TypeAlias = Mapping[str, "str | Sequence[str] | Mapping[str, str | Sequence[str]]"]
 #: By dialogue the states of its user turns.
 PlainStates: TypeAlias = Mapping[str, Sequence[LooseState]]
-Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame | PlainStates"
+Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame | PlainStates | Sequence[Mapping[str, Any]]"
+#: Files, or systems by name.
+Systems: TypeAlias = "str | Path | Sequence[str | Path] | Mapping[str, Source]"
 
 #: What is remarked of predicted values that mean "absent", though not to every public evaluator.
 BLANKS = (
@@ -47,29 +48,20 @@ BLANKS = (
     "count them as filled)"
 )
 _FILLED = "predicted values 'none' or empty counted as filled slots"
-
-#: Places of a remark that are kept.
-_PLACES = 20
-
-_WHAT = "predictions are files, frames, datasets, dialogues or states by dialogue, or a mapping of names to them"
-
-#: What is surely no frame.
-_AT_A_GLANCE = (dict, list, tuple, str)
 #: In place of a gold file: each prediction file brings its own gold.
 SELF = "self"
 
 
 class Remark(Struct, frozen=True):
-    """Something in a prediction file that was read as something else: how often, and the first places."""
+    """Something in a prediction file that was read as something else: how often, and the first place."""
 
     what: str
     count: int
-    places: list[str]
+    first: str = ""
 
-    def sentence(self) -> str:
-        """One line for people: ``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
-        first = f" (first in {self.places[0]})" if self.places else ""
-        return f"{self.what}: {self.count:,}{first}"
+    def note(self) -> Note:
+        """``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
+        return Note("remarks", f"{self.what}: {self.count:,}{f' (first in {self.first})' if self.first else ''}")
 
 
 def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
@@ -80,11 +72,10 @@ def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
         f"dialogue {dialogue.id}, turn {number}"
         for dialogue in dialogues
         for number, turn in enumerate(dialogue.turns)
-        if turn.blank
-        for slots in turn.blank.values()
+        for slots in (turn.blank or {}).values()
         for _ in slots
     ]
-    return [Remark(BLANKS, len(places), places[:1])] if places else []
+    return [Remark(BLANKS, len(places), places[0])] if places else []
 
 
 def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
@@ -93,55 +84,7 @@ def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool
     return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in kept]
 
 
-class FileReading(Struct, frozen=True, kw_only=True):
-    """What reading an input showed."""
-
-    #: What had to be read as something else, such as invalid outputs of a language model.
-    remarks: tuple[Remark, ...] = ()
-    #: How a mapping, or the common names, read the file, and whether its states are those of the side it is given as.
-    read_as: str = ""
-    either_side: bool = False
-    #: The file of the mapping that read it, and its checksum.
-    mapping: str = ""
-    mapping_sha256: str = ""
-    #: The number that the file gives to what was read as its first turns.
-    numbered_from: int = 0
-    #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
-    original_ids: dict[str, str] = {}
-
-    @classmethod
-    def of(cls, notes: Notes, *, gold: bool = False) -> FileReading:
-        return cls(
-            remarks=tuple(Remark(what, notes.counts[what], places) for what, places in notes.places.items()),
-            read_as=notes.reading.line(gold=gold) if notes.reading else "",
-            either_side=notes.reading is not None and notes.reading.either_side,
-            mapping=notes.reading.source if notes.reading else "",
-            mapping_sha256=notes.reading.sha256 if notes.reading else "",
-            numbered_from=notes.numbered_from,
-            original_ids=notes.original_ids,
-        )
-
-    @classmethod
-    def joined(cls, parts: Sequence[FileReading]) -> FileReading:
-        remarks: dict[str, Remark] = {}
-        for remark in (remark for part in parts for remark in part.remarks):
-            known = remarks.get(remark.what, Remark(remark.what, 0, []))
-            places = [*known.places, *remark.places][:_PLACES]
-            remarks[remark.what] = Remark(remark.what, known.count + remark.count, places)
-        read_as = [part.read_as for part in parts if part.read_as]
-        others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 else ""
-        return replace(
-            joined([replace(part, remarks=()) for part in parts]),
-            remarks=tuple(remarks.values()),
-            read_as=f"{read_as[0]}{others}" if read_as else "",
-            numbered_from=max(part.numbered_from for part in parts),
-        )
-
-    def notes(self) -> list[Note]:
-        return [Note("read_as", f"read as: {self.read_as}")] if self.read_as else []
-
-
-class SystemInput(FileReading, frozen=True, eq=False):
+class SystemInput(Struct, frozen=True, eq=False):
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
     name: str
@@ -153,6 +96,15 @@ class SystemInput(FileReading, frozen=True, eq=False):
     ontology: Ontology | None = None
     #: What dialogues of the format can carry.
     fields: frozenset[str] = ALL_FIELDS
+    #: What had to be read as something else, such as invalid outputs of a language model.
+    remarks: tuple[Remark, ...] = ()
+    #: How a mapping, or the common names, read the file.
+    read_as: str = ""
+    #: The file of the mapping that read it, and its checksum.
+    mapping: str = ""
+    mapping_sha256: str = ""
+    #: The number that the file gives to what was read as its first turns.
+    numbered_from: int = 0
 
     @property
     def brings_gold(self) -> bool:
@@ -160,66 +112,14 @@ class SystemInput(FileReading, frozen=True, eq=False):
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
-        turns = user_turns(self.dialogues)
-        kind = f"{self.format}, " if self.format else ""
+        turns = counted(user_turns(self.dialogues), "user turn")
         if self.read_as:
-            return f"{self.name}: read as: {self.read_as}; {counted(turns, 'user turn')}"
-        return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {counted(turns, 'user turn')}"
+            return f"{self.name}: read as: {self.read_as}; {turns}"
+        kind = f"{self.format}, " if self.format else ""
+        return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {turns}"
 
-
-class _FileRead(Struct, frozen=True):
-    """What a worker sends back of one file."""
-
-    dialogues: list[Dialogue]
-    reading: FileReading
-    format: str
-    kind: str
-    ontology: Ontology | None
-    fields: frozenset[str]
-
-
-class _ReadFile(Work[None, str]):
-    """Reads one file of an input."""
-
-    def __init__(self, name: str, format: str | None) -> None:
-        self._name, self._format = name, format
-
-    def open(self) -> None:
-        """Nothing is kept open."""
-
-    def do(self, state: None, unit: Unit[str]) -> bytes:
-        """The dialogues of a file."""
-        read_ = load(unit.payload, self._name, self._format)
-        reading = FileReading(**{name: getattr(read_, name) for name in FileReading.__struct_fields__})
-        part = _FileRead(list(read_.dialogues), reading, read_.format, read_.kind, read_.ontology, read_.fields)
-        return msgspec.msgpack.encode(part)
-
-
-def load_parts(source: str | Path, name: str, format: str | None, workers: Workers) -> SystemInput:
-    """One input of which each file is read by a worker; what comes out does not depend on where they run."""
-    files = [shard.name for shard in list_shards([str(source)])]
-    decoder = msgspec.msgpack.Decoder(_FileRead)
-    parts: list[_FileRead] = []
-
-    def dialogues() -> Iterator[Dialogue]:
-        seen: dict[str, str] = {}
-        units = (Unit(file, file) for file in files)
-        for file, done in zip(files, run_units(_ReadFile(name, format), units, workers=workers), strict=True):
-            if done.content is None:
-                raise DialgaugeError(done.failure or f"{file} could not be read")
-            part = decoder.decode(done.content)
-            for dialogue in part.dialogues:
-                if (first := seen.setdefault(dialogue_key(dialogue.id), file)) != file:
-                    raise DialgaugeError(f"the dialogue is also in {first}", file=file, dialogue=dialogue.id)
-                yield dialogue
-            parts.append(replace(part, dialogues=[]))
-            if part.format != parts[0].format:
-                sentence = f"it is in the format {part.format}, but files before it are in {parts[0].format}"
-                raise DialgaugeError(f"{sentence}; name the files of one of them with a pattern", file=file)
-
-    held = hold(dialogues())
-    first, facts = parts[0], structs.asdict(FileReading.joined([part.reading for part in parts]))
-    return SystemInput(name, held, first.format, str(source), first.kind, first.ontology, first.fields, **facts)
+    def notes(self) -> list[Note]:
+        return [Note("read_as", f"read as: {self.read_as}")] if self.read_as else []
 
 
 def load(
@@ -232,40 +132,46 @@ def load(
     if isinstance(source, str | Path):
         if may_be_empty and is_empty_json(source):
             return SystemInput(name or system_name(source), (), "nothing predicted", str(source))
-        corpus = read(source, format=format)
-        return _of_corpus(corpus, name or system_name(source), str(source))
+        return _of_corpus(read(source, format=format), name or system_name(source), str(source))
+    called = name or "system"
     if isinstance(source, Corpus):
-        return _of_corpus(source, name or "system", "")
-    if _is_frame(source):
-        return _of_corpus(read(cast("AnyFrame", source)), name or "system", "")
-    if isinstance(source, Mapping):
-        return _of_plain(source, name or "system")
-    if not isinstance(source, Sequence):
+        return _of_corpus(source, called, "")
+    if formats.is_frame(source):
+        return _of_corpus(read(source), called, "")
+    if not isinstance(source, Mapping | Sequence):
+        advice = "; give what its .to_dict() makes" if hasattr(source, "to_dict") else ""
         raise DialgaugeError(
             f"something of type {type(source).__name__} cannot be read as {name or 'predictions'}: give a file, "
-            f"a frame, a dataset, dialogues, or states by dialogue{_as_dictionary(source)}"
+            f"a frame, a dataset, dialogues, or states by dialogue{advice}"
         )
-    if not all(isinstance(element, Dialogue) for element in cast(Sequence[object], source)):
-        return _of_plain(source, name or "system")
-    return SystemInput(name or "system", cast(Sequence[Dialogue], source))
-
-
-def _of_plain(source: Any, name: str) -> SystemInput:
-    """Dictionaries and lists: states by dialogue as they are, everything else as files of the same content are read."""
-    if not (isinstance(source, Mapping) and _are_states(source)):
-        return _of_corpus(read(source), name, "")
-    gold = name == "gold"
-    return SystemInput(name, [states_dialogue(str(key), states, gold=gold) for key, states in source.items()])
+    if isinstance(source, Mapping) and _are_states(source):
+        gold = called == "gold"
+        return SystemInput(called, [states_dialogue(str(key), states, gold=gold) for key, states in source.items()])
+    if not isinstance(source, Mapping) and all(isinstance(each, Dialogue) for each in cast(Sequence[object], source)):
+        return SystemInput(called, cast(Sequence[Dialogue], source))
+    return _of_corpus(read(source), called, "")  # as a file of the same content is read
 
 
 def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
-    ontology = next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None)
-    reading = FileReading.of(corpus.notes, gold=name == "gold")
+    notes, reading = corpus.notes, corpus.notes.reading
+    gold = name == "gold"
     dialogues: Sequence[Dialogue] = corpus.dialogues
-    if name == "gold" and reading.either_side:
+    if gold and reading is not None and reading.either_side:
         dialogues = [_as_gold(dialogue) for dialogue in dialogues]
-    facts = structs.asdict(reading)
-    return SystemInput(name, dialogues, corpus.format, path, corpus.kind, ontology, corpus.fields, **facts)
+    return SystemInput(
+        name,
+        dialogues,
+        corpus.format,
+        path,
+        corpus.kind,
+        next((resource.ontology for resource in corpus.resources if resource.ontology is not None), None),
+        corpus.fields,
+        tuple(Remark(what, notes.counts[what], places[0]) for what, places in notes.places.items()),
+        reading.line(gold=gold) if reading else "",
+        reading.source if reading else "",
+        reading.sha256 if reading else "",
+        notes.numbered_from,
+    )
 
 
 def _as_gold(dialogue: Dialogue) -> Dialogue:
@@ -275,91 +181,91 @@ def _as_gold(dialogue: Dialogue) -> Dialogue:
 
 
 def load_systems(
-    sources: Source | Mapping[str, Source] | Sequence[str | Path],
-    format: str | None,
-    *,
-    may_be_empty: bool = False,
-    workers: Workers = None,
+    sources: Systems, format: str | None, *, may_be_empty: bool = False, workers: Workers = None
 ) -> list[SystemInput]:
-    """Read one or several systems; names are unique. With ``workers``, files are read where these run."""
+    """Read the systems; names are unique. With ``workers``, files are read where these run."""
     if place_of(workers).asked:
         return [load_parts(source, name, format, workers) for name, source in named_files(sources).items()]
-    if _is_frame(sources):
-        return [load(cast("AnyFrame", sources), None, format)]
-    if isinstance(sources, Mapping) and not _is_one_system(sources):
-        return [
-            load(cast("Source", source), name, format, may_be_empty=may_be_empty) for name, source in sources.items()
-        ]
-    if isinstance(sources, str | Path | Corpus | Mapping):
-        return [load(cast("Source", sources), None, format, may_be_empty=may_be_empty)]
-    if not isinstance(sources, Sequence):
+    return [load(source, name, format, may_be_empty=may_be_empty) for name, source in named_systems(sources).items()]
+
+
+def named_systems(sources: Systems) -> Mapping[str, Source]:
+    """Systems by name; files are called by their names."""
+    if isinstance(sources, Mapping) and not _are_states(sources):
+        return sources
+    paths = [sources] if isinstance(sources, str | Path) else sources
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str | Path) for path in paths):
         raise DialgaugeError(
-            f"something of type {type(sources).__name__} cannot be scored: {_WHAT}{_as_dictionary(sources)}"
+            "predictions are files, or systems by name: score(gold, {'mine': predictions}), where predictions are a "
+            "file, a frame, a dataset, dialogues, or states by dialogue"
         )
-    if not len(sources):
-        raise DialgaugeError("there is nothing to score: name at least one prediction file")
-    if all(isinstance(source, str | Path) for source in sources):
-        paths = [str(source) for source in sources]
-        named = zip(paths, system_names(paths), strict=True)
-        return [load(path, name, format, may_be_empty=may_be_empty) for path, name in named]
-    if any(isinstance(source, Dialogue | str | Path) for source in sources):
-        dialogues = [source for source in sources if isinstance(source, Dialogue)]
-        if len(dialogues) < len(sources):
-            raise DialgaugeError(
-                "predictions are either files or dialogues; for several systems give a mapping of names"
-            )
-    return [load(cast("Source", sources), None, format)]
+    files = [str(path) for path in paths]
+    return dict(zip(system_names(files), files, strict=True))
 
 
-def _as_dictionary(source: object) -> str:
-    """What a column of pandas, which has the ids as its index, can be given as."""
-    return "; give what its .to_dict() makes" if hasattr(source, "to_dict") else ""
-
-
-def how_many(sources: object) -> int:
-    """How many systems these are, before they are read: a frame is one."""
-    if isinstance(sources, str | Corpus) or (isinstance(sources, Mapping) and _is_one_system(sources)):
-        return 1
-    return len(sources) if isinstance(sources, Mapping | Sequence) else 1
-
-
-def _is_one_system(sources: Mapping[Any, Any]) -> bool:
-    """True for states by dialogue, in lists or by the number of the turn; False for systems by name."""
-    return bool(sources) and (all(map(_is_numbered, sources.values())) or _are_states(sources))
-
-
-def _is_numbered(turns: object) -> bool:
-    """True for the states of a dialogue by the number of the turn."""
-    return isinstance(turns, Mapping) and all(
-        str(turn).isdigit() and isinstance(state, Mapping) for turn, state in turns.items()
-    )
-
-
-def _are_states(sources: Mapping[Any, Any]) -> bool:
-    """Are these the states of dialogues, and not systems by name?"""
-    filled = {name: value for name, value in sources.items() if not isinstance(value, list | tuple) or value}
+def _are_states(source: Mapping[Any, Any]) -> bool:
+    """True for lists of states by dialogue: the rows of another table say whose they are, and belong to nobody else."""
+    filled = {name: states for name, states in source.items() if not isinstance(states, list | tuple) or states}
     return bool(filled) and all(
-        isinstance(value, list | tuple)
-        and all(isinstance(state, Mapping) for state in value)
-        and not _are_rows(name, value)
-        for name, value in filled.items()
+        isinstance(states, list | tuple)
+        and all(isinstance(state, Mapping) for state in states)
+        and dialogue_key(formats.dialogue_named(states[0]) or str(name)) == dialogue_key(str(name))
+        for name, states in filled.items()
     )
 
 
-def _are_rows(name: object, value: object) -> bool:
-    """Are these records of other dialogues than they stand under, and no states of one?"""
-    first = value[0] if isinstance(value, list | tuple) and value else None
-    if not isinstance(first, Mapping):
-        return False
-    named = formats.dialogue_named(first)
-    return bool(named) and dialogue_key(named) != dialogue_key(str(name))
+class _ReadFile(Work[None, str]):
+    """Reads one file of an input."""
+
+    def __init__(self, name: str, format: str | None) -> None:
+        self._name, self._format = name, format
+
+    def open(self) -> None:
+        """Nothing is kept open."""
+
+    def do(self, state: None, unit: Unit[str]) -> bytes:
+        """The input of one file."""
+        part = load(unit.payload, self._name, self._format)
+        return msgspec.msgpack.encode(replace(part, dialogues=list(part.dialogues)))
 
 
-def _is_frame(sources: object) -> bool:
-    """Is it a frame or a dataset? A dataset with several splits is a mapping, too; plain types import nothing."""
-    if isinstance(sources, str | Path | Corpus) or type(sources) in _AT_A_GLANCE:
-        return False
-    return formats.is_frame(sources)
+def load_parts(source: str | Path, name: str, format: str | None, workers: Workers) -> SystemInput:
+    """One input of which each file is read by a worker; what comes out does not depend on where they run."""
+    files = [shard.name for shard in list_shards([str(source)])]
+    decoder = msgspec.msgpack.Decoder(SystemInput)
+    parts: list[SystemInput] = []
+
+    def dialogues() -> Iterator[Dialogue]:
+        seen: dict[str, str] = {}
+        units = (Unit(file, file) for file in files)
+        for file, done in zip(files, run_units(_ReadFile(name, format), units, workers=workers), strict=True):
+            if done.content is None:
+                raise DialgaugeError(done.failure or f"{file} could not be read")
+            part = decoder.decode(done.content)
+            for dialogue in part.dialogues:
+                if (first := seen.setdefault(dialogue_key(dialogue.id), file)) != file:
+                    raise DialgaugeError(f"the dialogue is also in {first}", file=file, dialogue=dialogue.id)
+                yield dialogue
+            parts.append(replace(part, dialogues=()))
+            if part.format != parts[0].format:
+                sentence = f"it is in the format {part.format}, but files before it are in {parts[0].format}"
+                raise DialgaugeError(f"{sentence}; name the files of one of them with a pattern", file=file)
+
+    held = hold(dialogues())
+    first = parts[0]
+    remarks: dict[str, Remark] = {}
+    for remark in (remark for part in parts for remark in part.remarks):
+        known = remarks.get(remark.what, replace(remark, count=0))
+        remarks[remark.what] = replace(known, count=known.count + remark.count)
+    others = f" (the first of {counted(len(parts), 'file')})" if len(parts) > 1 and first.read_as else ""
+    return replace(
+        first,
+        dialogues=held,
+        path=str(source),
+        remarks=tuple(remarks.values()),
+        read_as=f"{first.read_as}{others}",
+        numbered_from=max(part.numbered_from for part in parts),
+    )
 
 
 def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
@@ -374,7 +280,7 @@ def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
     """
     if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
         return {}
-    occurring = {dialogue.id: state_domains(dialogue) for dialogue in dialogues}
+    occurring = {dialogue.id: _state_domains(dialogue) for dialogue in dialogues}
     everywhere = set[str]().union(*occurring.values())
     if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
         return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
@@ -383,7 +289,7 @@ def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
     return {}
 
 
-def state_domains(dialogue: Dialogue) -> set[str]:
+def _state_domains(dialogue: Dialogue) -> set[str]:
     """The domains of all states of a dialogue, gold or predicted."""
     states = (state for turn in dialogue.turns for state in (turn.state, turn.predicted))
     return {domain.lower() for state in states if state for domain in state}
@@ -391,20 +297,16 @@ def state_domains(dialogue: Dialogue) -> set[str]:
 
 def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:
     """Gold dialogues with only the slots in scope; dialogues that the file does not have stay whole."""
-    return [_cut(dialogue, scope.get(dialogue_key(dialogue.id))) for dialogue in gold]
 
+    def cut(turn: Turn, domain: str) -> Turn:
+        state = {name: slots for name, slots in (turn.state or {}).items() if name.lower() == domain}
+        return turn if turn.state is None or state == turn.state else replace(turn, state=state)
 
-def _cut(dialogue: Dialogue, domain: str | None) -> Dialogue:
-    if domain is None:
-        return dialogue
-    return replace(dialogue, turns=tuple(_cut_turn(turn, domain) for turn in dialogue.turns))
-
-
-def _cut_turn(turn: Turn, domain: str) -> Turn:
-    if turn.state is None or all(name.lower() == domain for name in turn.state):
-        return turn
-    kept: State = {name: slots for name, slots in turn.state.items() if name.lower() == domain}
-    return replace(turn, state=kept)
+    return [
+        dialogue if domain is None else replace(dialogue, turns=tuple(cut(turn, domain) for turn in dialogue.turns))
+        for dialogue in gold
+        for domain in (scope.get(dialogue_key(dialogue.id)),)
+    ]
 
 
 def states_dialogue(name: str, states: Sequence[LooseState], *, gold: bool) -> Dialogue:

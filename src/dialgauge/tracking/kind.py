@@ -9,7 +9,6 @@ TRACKING = Kind(
     cards="dialgauge.tracking.measures:CARDS",
     pairing="dialgauge.tracking.pairing:PAIRING",
     view="dialgauge.tracking.views:VIEW",
-    results="dialgauge.tracking:TrackingRuns",
     headline=("JGA",),
     worst_by=("FGA@0.5",),
     mistakes=Mistakes("wrong slots", "turn_scores", ("wrong_value", "missed", "spurious")),

@@ -13,10 +13,12 @@ import numpy as np
 from msgspec import Struct
 
 from dialgauge.comparison import Pairing
+from dialgauge.measures import Bounds, Resampling, intervals, parse_measure
+from dialgauge.text import named_note, note_kind
+from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
-from dialgauge.tracking.results import TrackingRuns
 from dialgauge.tracking.tables import TURN_SCORES, frame_counts
 
 if TYPE_CHECKING:
@@ -34,16 +36,14 @@ class TrackingPairing(Pairing):
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """What gold itself scores, under profiles that do not give it 100."""
-        complete = [run for run in runs if _is_complete(run)]
-        return TrackingRuns(complete).ceilings() if complete else []
+        return list(dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == "ceiling"))
 
     def reading_notes(self, runs: Sequence[Run]) -> list[str]:
         """What is said of the predictions beside their scores."""
-        complete = [run for run in runs if _is_complete(run)]
-        return [*TrackingRuns(complete).reading_notes()] if complete else []
+        return [named_note(run.name, note) for run in runs for note in run.notes if note_kind(note) in SHOWN]
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
-        """The table ``turn_scores``, which runs of an older dialgauge lack in this form."""
+        """The table ``turn_scores``."""
         return run.table(TURN_SCORES) if _is_complete(run) else None
 
     def scored_turns(self, run: Run) -> polars.DataFrame | None:
@@ -101,11 +101,16 @@ def _flexible(counts: Counts, rate: float) -> float:
     return float((float((types == EXACT).sum()) + weight[types == TYPE2].sum()) / len(types))
 
 
+def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> dict[str, list[Bounds]]:
+    """The interval of every system's FGA at each of LAMBDAS."""
+    measures = [parse_measure(f"FGA@{at:g}", "tracking") for at in LAMBDAS]
+    made = intervals([[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()], how)
+    return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
+
+
 def compared_counts(comparison: Comparison) -> dict[str, Counts]:
     """By system the counts of the turns that are compared."""
-    return turn_counts_of(comparison.runs, comparison.turn_scores)
-
-
-def turn_counts_of(runs: Mapping[str, Run], turns: Mapping[str, polars.DataFrame]) -> dict[str, Counts]:
-    """By system the counts of some of its turns."""
-    return {name: frame_counts(frame, tracking_details(runs[name]).evidence) for name, frame in turns.items()}
+    return {
+        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
+        for name, frame in comparison.turn_scores.items()
+    }

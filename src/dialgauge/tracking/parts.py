@@ -1,11 +1,12 @@
-"""The scores of parts that a run keeps beside its own: by domain, slot and user turn, with intervals.
+"""The scores of parts that a run keeps beside its own: by domain, slot, user turn and service, with intervals.
 
-``part_scores``  by (domain, slot, turn), part, measure (``JGA[hotel]``), dialogues, turns, spurious_turns, value, low,
-                 high, interval (how it was made)
+``part_scores``  by (domain, slot, turn, service), part, measure (``JGA[hotel]``), dialogues, turns, spurious_turns,
+                 value, low, high, interval (how it was made)
 ``part_sums``    dialogue, measure, num, den, as ``dialogue_scores`` has them; not of more than 20,000 dialogues
 
 The measures are the usual ones that the run has; of a slot they are JGA (the turns in which it is right), AGA (its
-recall) and F1. ``spurious_turns`` are those in which only the prediction has the domain; they do not count.
+recall) and F1. ``spurious_turns`` are those in which only the prediction has the domain; they do not count. Services
+are those of SGD's official scores, with the evaluation's groups of them.
 """
 
 from __future__ import annotations
@@ -13,45 +14,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import (
     MANY_UNITS,
+    Evidence,
     Measure,
     Resampling,
     Score,
     Scores,
     Signature,
     SystemEvidence,
-    parse_measure,
-    part_text,
     score_systems,
 )
-from dialgauge.tracking.counts import SPURIOUS, Counts, domain_of
-from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.counts import SPURIOUS, domain_of
 from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.states import StateComparison
 
-if TYPE_CHECKING:
-    from dialgauge.runs import Run
-
 PART_SCORES, PART_SUMS = "part_scores", "part_sums"
-BY = ("domain", "slot", "turn")
 #: The measures of a slot: how often it is right, its recall, its F1.
 _OF_SLOTS = ("JGA", "AGA", "F1")
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
+    """A part of the evidence, and what is measured on it; without turns, nothing."""
+
     by: str
-    name: str
+    label: str
     dialogues: int
     turns: int
     spurious: int
     measures: list[Measure[Any]]
+
+
+class _Group(NamedTuple):
+    """Parts of one evidence."""
+
+    evidence: Evidence
+    ids: Sequence[str]
+    parts: Callable[[], list[Part]]
 
 
 class RunParts:
@@ -60,71 +64,88 @@ class RunParts:
     def __init__(self, comparison: StateComparison, measures: Sequence[Measure[Any]], how: Resampling | None) -> None:
         self._comparison, self._how = comparison, how
         self._measures = [measure for measure in measures if str(measure) in DEFAULT_MEASURES]
+        self._groups = [_Group(comparison.counts, comparison.aligned.ids, self._of_states)]
+
+    def add(self, evidence: Evidence, ids: Sequence[str], parts: Callable[[], list[Part]]) -> None:
+        """Keep the parts of other evidence of the same system, too."""
+        self._groups.append(_Group(evidence, ids, parts))
 
     def tables(self) -> Mapping[str, Callable[[], pl.DataFrame]]:
         """The functions that make the tables."""
-        few = len(self._comparison.aligned.ids) <= MANY_UNITS
+        few = all(len(group.ids) <= MANY_UNITS for group in self._groups)
         return {PART_SCORES: self._score_table} | ({PART_SUMS: self._sums_table} if few else {})
 
-    @cached_property
-    def _parts(self) -> list[_Part]:
+    def _of_states(self) -> list[Part]:
         """Domains of either state, slots of gold, user turns."""
-        counts, parts = self._comparison.counts, list[_Part]()
+        counts, parts = self._comparison.counts, list[Part]()
         if counts.source is not None:
             spurious = _spurious_turns(self._comparison)
             in_gold = counts.slot_counts.in_gold().pairs
             domains = {domain_of(domain) for domain, _ in in_gold}
             for domain in sorted(domains | spurious.keys()):
-                known = counts.part(domain) if domain in domains else None
-                parts.append(self._part("domain", domain, domain, known, spurious.get(domain, 0)))
-            for name in sorted(map("-".join, in_gold)):
-                parts.append(self._part("slot", name, name, counts))
-        for number in np.flatnonzero(np.bincount(counts.turn)).tolist():
-            name = f"turn={number}"
-            parts.append(self._part("turn", str(number), name, counts.part(name)))
-        return parts
+                if domain in domains:
+                    parts.append(self._part("domain", domain, domain, spurious.get(domain, 0)))
+                else:
+                    measures = [replace(measure, part=domain) for measure in self._measures]
+                    parts.append(Part("domain", domain, 0, 0, spurious[domain], measures))
+            parts += [self._part("slot", name, name) for name in sorted(map("-".join, in_gold))]
+        numbers = np.flatnonzero(np.bincount(counts.turn)).tolist()
+        return parts + [self._part("turn", str(number), f"turn={number}") for number in numbers]
 
-    def _part(self, by: str, label: str, name: str, counts: Counts | None, spurious: int = 0) -> _Part:
+    def _part(self, by: str, label: str, name: str, spurious: int = 0) -> Part:
+        counts = self._comparison.counts if by == "slot" else self._comparison.counts.part(name)
         chosen = [measure for measure in self._measures if by != "slot" or str(measure) in _OF_SLOTS]
-        measures = [replace(measure, part=name) for measure in chosen]
-        if counts is None:
-            return _Part(by, label, 0, 0, spurious, measures)
         dialogues = int(np.count_nonzero(np.bincount(counts.dialogue[counts.scored])))
-        return _Part(by, label, dialogues, int(counts.scored.sum()), spurious, measures)
+        measures = [replace(measure, part=name) for measure in chosen]
+        return Part(by, label, dialogues, int(counts.scored.sum()), spurious, measures)
 
     @cached_property
-    def _scores(self) -> Scores:
-        """The scores of all parts, with their sums; of many dialogues without them, one part after the other."""
-        ids, measures = self._comparison.aligned.ids, [part.measures for part in self._parts if part.turns]
-        if len(ids) <= MANY_UNITS:
-            return self._measured([each for some in measures for each in some])
-        scores = {name: score for some in measures for name, score in self._measured(some).scores.items()}
-        return Scores(dialogues=ids, sums={}, scores=scores)
+    def _scored(self) -> list[tuple[list[Part], Scores]]:
+        """The parts of each evidence, and their scores with their sums."""
+        found = []
+        for group in self._groups:
+            parts = group.parts()
+            few = len(group.ids) <= MANY_UNITS
+            measures = [part.measures for part in parts if part.turns]
+            together = [[each for some in measures for each in some]] if few else measures
+            # Of many dialogues one part after the other, without sums: they need not fit the memory.
+            scored = [self._measured(group, some) for some in together]
+            scores = {name: score for each in scored for name, score in each.scores.items()}
+            found.append((parts, Scores(dialogues=group.ids, sums=scored[0].sums if few else {}, scores=scores)))
+        return found
 
-    def _measured(self, measures: Sequence[Measure[Any]]) -> Scores:
-        comparison = self._comparison
-        system = SystemEvidence(evidence=comparison.counts, measures=measures, dialogues=comparison.aligned.ids)
+    def _measured(self, group: _Group, measures: Sequence[Measure[Any]]) -> Scores:
+        system = SystemEvidence(evidence=group.evidence, measures=measures, dialogues=group.ids)
         return score_systems([system], self._how)[0]
 
     def _sums_table(self) -> pl.DataFrame:
-        return self._scores.frame()
+        return pl.concat([scores.frame() for _, scores in self._scored])
 
     def _score_table(self) -> pl.DataFrame:
-        rows = [(part, str(measure)) for part in self._parts for measure in part.measures]
-        scores = [self._scores.scores.get(name) for _, name in rows]
-        made = [Signature.parse(score.signature).get("interval") if score else None for score in scores]
-        ends = ("value", "low", "high")
+        rows = [
+            (part, str(measure), scores.scores.get(str(measure)))
+            for parts, scores in self._scored
+            for part in parts
+            for measure in part.measures
+        ]
         columns: dict[str, tuple[list[Any], Any]] = {
-            "by": ([part.by for part, _ in rows], pl.String),
-            "part": ([part.name for part, _ in rows], pl.String),
-            "measure": ([name for _, name in rows], pl.String),
-            "dialogues": ([part.dialogues for part, _ in rows], pl.Int64),
-            "turns": ([part.turns for part, _ in rows], pl.Int64),
-            "spurious_turns": ([part.spurious for part, _ in rows], pl.Int64),
-            **{end: ([getattr(score, end, None) for score in scores], pl.Float64) for end in ends},
-            "interval": (made, pl.String),
+            "by": ([part.by for part, *_ in rows], pl.String),
+            "part": ([part.label for part, *_ in rows], pl.String),
+            "measure": ([name for _, name, _ in rows], pl.String),
+            "dialogues": ([part.dialogues for part, *_ in rows], pl.Int64),
+            "turns": ([part.turns for part, *_ in rows], pl.Int64),
+            "spurious_turns": ([part.spurious for part, *_ in rows], pl.Int64),
+            **{
+                end: ([getattr(score, end, None) for *_, score in rows], pl.Float64) for end in ("value", "low", "high")
+            },
+            "interval": ([_made(score) for *_, score in rows], pl.String),
         }
         return pl.DataFrame([pl.Series(name, values, dtype=kind) for name, (values, kind) in columns.items()])
+
+
+def _made(score: Score | None) -> str | None:
+    """How the interval was made, if there is one."""
+    return Signature.parse(score.signature).get("interval") if score else None
 
 
 def _spurious_turns(comparison: StateComparison) -> dict[str, int]:
@@ -141,37 +162,3 @@ def _spurious_turns(comparison: StateComparison) -> dict[str, int]:
     turns = np.asarray(there & ~in_gold).reshape(-1, len(names)).sum(axis=0)
     occurring = np.asarray(there).reshape(-1, len(names)).any(axis=0)
     return {names[place]: int(turns[place]) for place in np.flatnonzero(occurring).tolist()}
-
-
-class PartScores(NamedTuple):
-    """One part as a run keeps it: how much of it was scored, and its scores by the measure without the part."""
-
-    dialogues: int
-    turns: int
-    spurious_turns: int
-    scores: dict[str, Score]
-
-
-def stored_parts(run: Run, by: str) -> dict[str, PartScores]:
-    """The parts of a run by domain, slot or turn, in the table's order."""
-    if by not in BY:
-        raise DialgaugeError(f"scores are not kept by '{by}'.{nearest(by, BY)}")
-    if PART_SCORES not in run.tables or not run.tables[PART_SCORES].rows:
-        raise DialgaugeError(f"run {run.id} has no scores by {by}: none of the usual measures was scored")
-    if by != "turn" and tracking_details(run).evidence.flags:
-        raise DialgaugeError(f"run {run.id} has no scores by {by}: there are only correctness flags")
-    parts: dict[str, PartScores] = {}
-    for row in run.table(PART_SCORES).filter(by=by).iter_rows(named=True):
-        part = parts.setdefault(row["part"], PartScores(row["dialogues"], row["turns"], row["spurious_turns"], {}))
-        base = parse_measure(row["measure"], "tracking")
-        name = str(replace(base, part=""))
-        part.scores[name] = _score(run.scores.get(name), base, row)
-    return parts
-
-
-def _score(whole: Score | None, measure: Measure[Any], row: Mapping[str, Any]) -> Score:
-    """A part's score, signed as the whole's."""
-    signature = Signature.parse(whole.signature) if whole else Signature()
-    named = {} if whole is None else {"measure": f"{signature['measure']}[{part_text(measure.part)}]"}
-    signed = signature.with_(**named, interval=row["interval"] or "")
-    return Score.of(measure, row["value"], row["low"], row["high"], signature=signed)

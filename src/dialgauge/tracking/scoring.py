@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -16,18 +15,20 @@ from dialgauge.engine import SILENT, Progress, Workers, place_of
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read_ontology
 from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvidence, score_systems
+from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.checks import CheckCounts, accepted_kinds, check_notes
-from dialgauge.tracking.details import run_notes
+from dialgauge.tracking.details import run_notes, scored_sentences
 from dialgauge.tracking.inputs import (
     SELF,
     Source,
     SystemInput,
-    how_many,
+    Systems,
     load,
     load_parts,
     load_systems,
+    named_systems,
     remarks_on,
 )
 from dialgauge.tracking.measures import (
@@ -39,22 +40,14 @@ from dialgauge.tracking.measures import (
 )
 from dialgauge.tracking.parts import RunParts
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, prepare_inputs
-from dialgauge.tracking.renaming import (
-    Renaming,
-    named_as_gold,
-    read_renaming,
-    renamed,
-    renaming_notes,
-)
-from dialgauge.tracking.results import SENSITIVITY, TrackingRuns
+from dialgauge.tracking.renaming import Renaming, read_renaming, recounted, renamed
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
-from dialgauge.tracking.tracked_system import KIND
-from dialgauge.tracking.turn_numbers import counted_as_asked
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.sgd.official import OfficialScores, SgdScoring
+    from dialgauge.comparison import Ratings
+    from dialgauge.tracking.sgd import OfficialScores, SgdScoring
 
 
 class TrackingOptions(TypedDict, total=False):
@@ -73,7 +66,7 @@ class TrackingOptions(TypedDict, total=False):
 
 def score(
     gold: Source | None,
-    predictions: Source | Mapping[str, Source] | Sequence[str | Path],
+    predictions: Systems,
     *,
     measures: MeasureChoice = None,
     profile: str | Profile | Sequence[str | Profile] | None = None,
@@ -82,6 +75,8 @@ def score(
     ontology: Ontology | str | Path | None = None,
     sgd: SgdScoring | None = None,
     sensitivity: bool = False,
+    ratings: str | Path | None = None,
+    rated: str | None = None,
     intervals: bool = True,
     resamples: int = 1000,
     seed: int = 0,
@@ -92,23 +87,23 @@ def score(
     accept: str | Collection[str] = (),
     workers: Workers = None,
     progress: Progress = SILENT,
-) -> TrackingRuns:
+) -> RunSet:
     """Score one or several trackers.
 
-    ``gold`` and ``predictions`` are files in any known format, corpora from :func:`dialgauge.read`, frames of polars or
-    pandas, Hugging Face datasets, lists of dialogues, or plain states: ``{"d1": [{"hotel-area": "north"}, ...]}``, for
-    each dialogue the state of every user turn. ``predictions`` may also be several files, or a mapping of names to any
-    of these. ``gold=None`` uses the gold states inside the predictions. Measures are names such as ``"JGA"`` or
-    ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules, or several. Intervals are 95%, from
-    resampling dialogues.
+    ``predictions`` are files, or a mapping of names to sources: ``{"mine": source}``. A source, like ``gold``, is a
+    file in any known format, a corpus from :func:`dialgauge.read`, a frame of polars or pandas, a Hugging Face dataset,
+    a list of dialogues, or plain states: ``{"d1": [{"hotel-area": "north"}]}``, for each dialogue the state of every
+    user turn. ``gold=None`` uses the gold states inside the predictions. Measures are names such as ``"JGA"``,
+    ``"JGA[hotel]"`` or ``"FGA@0.5(rule=paper)"``; ``profile`` names the value-matching rules, or several. Intervals are
+    95%, from resampling dialogues.
 
-    Predictions may be in any layout that has dialogues, turns and states, in files, frames, dictionaries or lists.
-    ``turns`` says how they count turns (``"shift=1"``: from 1, ``"step=2"``: the system's too), ``rename``
+    ``turns`` says how predictions count turns (``"shift=1"``: from 1, ``"step=2"``: the system's too), ``rename``
     what gold calls their slots, domains and dialogues. Shifted turns, swapped roles and ids that do not meet are errors
     unless ``accept`` has ``turns``, ``roles`` or ``ids``.
 
-    ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure. With
-    ``workers`` files are read where these run, each by one of them; that changes no number.
+    ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure, ``ratings``
+    (a CSV file of what people said of dialogues, of the system ``rated`` if it names none) which measure goes with
+    them. With ``workers`` files are read where these run, each by one of them; that changes no number.
 
     >>> import dialgauge
     >>> results = dialgauge.score({"d": [{"hotel-area": "north"}]}, {"mine": {"d": [{"hotel-area": "north"}]}})
@@ -119,21 +114,13 @@ def score(
     """
     if isinstance(gold, str) and gold == SELF:
         gold = None
-    named = profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE
-    profiles = [named] if isinstance(named, str | Profile) or not isinstance(named, Sequence) else list(named)
-    if not all(isinstance(each, str | Profile) for each in profiles):
-        raise DialgaugeError(f"a profile is a name or a Profile, or a list of them (got {named!r:.60})")
-    if not profiles:
-        raise DialgaugeError("no profile was named; leave profile out for the default")
+    rules = _profiles(profile if profile is not None else "verbatim" if sgd else DEFAULT_PROFILE)
     chosen = chosen_measures(measures)
-    rules = [profile_named(each) if isinstance(each, str) else each for each in profiles]
     if ontology is not None:
         _require_open_inventory(rules, "ontology" if isinstance(ontology, Ontology) else "--ontology")
     slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
-    resampling = Resampling(resamples, seed) if intervals and resamples else None
-    required = required_measures(measures)
     accepted = accepted_kinds(accept)
-    with progress.reading(1 + how_many(predictions)) as advance:
+    with progress.reading(1 + len(named_systems(predictions))) as advance:
         many = place_of(workers).asked
         if many and isinstance(gold, str | Path):
             reference: SystemInput | None = load_parts(gold, "gold", gold_format, workers)
@@ -145,7 +132,12 @@ def score(
     for system_input in (reference, *systems):
         if system_input is not None:
             progress.say(system_input.described())
-    systems, notes = _as_asked(reference, systems, turns, rename)
+    people: Mapping[str, Ratings] = {}
+    if ratings is not None:
+        from dialgauge.tracking.ratings import ratings_of
+
+        people = ratings_of(ratings, [system.name for system in systems], rated)
+    systems, notes = _as_asked(systems, turns, rename)
     for system in systems if reference else ():
         if system.brings_gold:
             progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
@@ -156,23 +148,33 @@ def score(
     others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
     steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
     with progress.bar("comparing profiles", steps) if others else nullcontext(lambda steps: None) as advance:
-        results = score_prepared(
+        runs = score_prepared(
             inputs,
             chosen,
             rules,
-            resampling=resampling,
-            required=required,
+            resampling=Resampling(resamples, seed) if intervals and resamples else None,
+            required=required_measures(measures),
             sgd=sgd,
             sensitivity=others,
+            ratings=people,
             advance=advance,
         )
-    for sentence in results.coverage_sentences():
-        progress.say(sentence)
-    return results
+    for run in runs:
+        for sentence in scored_sentences(run):
+            progress.say(sentence)
+    return RunSet(runs)
+
+
+def _profiles(given: str | Profile | Sequence[str | Profile]) -> list[Profile]:
+    named = [given] if isinstance(given, str | Profile) or not isinstance(given, Sequence) else list(given)
+    if not all(isinstance(each, str | Profile) for each in named):
+        raise DialgaugeError(f"a profile is a name or a Profile, or a list of them (got {given!r:.60})")
+    if not named:
+        raise DialgaugeError("no profile was named; leave profile out for the default")
+    return [profile_named(each) if isinstance(each, str) else each for each in named]
 
 
 def _as_asked(
-    gold: SystemInput | None,
     systems: Sequence[SystemInput],
     turns: str | None,
     rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None,
@@ -181,20 +183,15 @@ def _as_asked(
     renaming = None if rename is None else read_renaming(rename)
     made, notes = [], {}
     for system in systems:
-        dialogues, names = system.dialogues, []
+        dialogues, said = system.dialogues, system.notes()
         if renaming is not None:
-            dialogues, used = renamed(dialogues, renaming)
-            names = renaming_notes(renaming, used)
-        as_gold: list[Note] = []
-        if gold is not None:
-            dialogues, as_gold = named_as_gold(gold.dialogues, dialogues, system.original_ids)
-        notes[system.name] = [*system.notes(), *names, *as_gold]
-        asked = replace(system, dialogues=dialogues)
+            dialogues, names = renamed(dialogues, renaming)
+            said += names
         if turns is not None:
-            recounted, note = counted_as_asked(asked.dialogues, turns, system.numbered_from)
-            asked = replace(asked, dialogues=recounted)
-            notes[system.name].append(note)
-        made.append(asked)
+            dialogues, note = recounted(dialogues, turns, system.numbered_from)
+            said.append(note)
+        made.append(replace(system, dialogues=dialogues))
+        notes[system.name] = said
     return made, notes
 
 
@@ -251,8 +248,9 @@ def score_prepared(
     required: Collection[str] = (),
     sgd: SgdScoring | None = None,
     sensitivity: Sequence[Profile] = (),
+    ratings: Mapping[str, Ratings] | None = None,
     advance: Callable[[int], None] = lambda steps: None,
-) -> TrackingRuns:
+) -> list[Run]:
     """Score every system under every profile.
 
     A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
@@ -262,19 +260,22 @@ def score_prepared(
     prepared = [_prepared(inputs, name, profile, measures, required) for profile in profiles for name in inputs.systems]
     scored = score_systems([entry.evidence for entry in prepared], resampling)
     official = {name: sgd.score(system) for name, system in inputs.systems.items()} if sgd else {}
-    tables: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
-    details: dict[str, Any] = {}
+    more: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
     if sensitivity:
-        from dialgauge.tracking.sensitivity import profile_sensitivity
+        from dialgauge.tracking.sensitivity import SENSITIVITY, profile_sensitivity
 
-        result = profile_sensitivity(inputs, prepared[0].evidence.measures[0], sensitivity, advance)
-        tables = {name: {SENSITIVITY: partial(result.frame, name)} for name in inputs.systems}
-        details = {"sensitivity_ceilings": result.ceilings}
-    runs = [
-        _run(inputs, entry, scores, resampling, tables[entry.system.name], official.get(entry.system.name), details)
-        for entry, scores in zip(prepared, scored, strict=True)
-    ]
-    return TrackingRuns(runs, measures)
+        frames = profile_sensitivity(inputs, prepared[0].evidence.measures[0], sensitivity, advance)
+        more = {name: {SENSITIVITY: frame} for name, frame in frames.items()}
+    runs = []
+    for entry, scores in zip(prepared, scored, strict=True):
+        name = entry.system.name
+        tables = dict(more[name])
+        if given := (ratings or {}).get(name):
+            from dialgauge.tracking.ratings import rating_tables
+
+            tables |= rating_tables(given, name, scores, entry.comparison.counts)
+        runs.append(_run(inputs, entry, scores, resampling, tables, official.get(name)))
+    return runs
 
 
 def state_scores(
@@ -316,7 +317,6 @@ def _run(
     how: Resampling | None,
     tables: Mapping[str, Any],
     official: OfficialScores | None,
-    more: Mapping[str, Any],
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
     system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
@@ -327,27 +327,27 @@ def _run(
         "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
         "evidence": comparison.basis,
         "gold_against_itself": inputs.ceiling(system.name, coder.profile, measures),
-        "remarks": remarks_on(
-            inputs.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
-        ),
-        **more,
     }
     if any(averages_slots(measure) for measure in measures) and (hidden := slots_without_gold(comparison.counts)):
         details["slots_without_gold"] = hidden
-    signature = comparison.signature
+    remarks = remarks_on(
+        inputs.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
+    )
+    said = inputs.notes.get((system.name, coder.profile.label), ())
+    notes = run_notes(details, [*said, *(remark.note() for remark in remarks)], scores)
+    signature, parts = comparison.signature, RunParts(comparison, measures, how)
     if official:
-        scores = scores.joined(official.scores(signature["gold"]))
-        details["sgd"] = official.details(signature["gold"])
+        gold = signature["gold"]
+        details["sgd"] = official.details()
+        parts.add(official.frames, official.frames.ids, official.parts)
+        scores = scores.joined(official.scores(gold, how))
         signature = Signature.shared(Signature.parse(each.signature) for each in scores.scores.values())
+        notes += official.notes()
     return new_run(
-        kind=KIND,
+        kind="tracking",
         name=system.name,
         scores=scores,
-        tables={
-            **run_tables(comparison, system, measures),
-            **RunParts(comparison, measures, how).tables(),
-            **tables,
-        },
+        tables={**run_tables(comparison, system, measures), **parts.tables(), **tables},
         corpus=system.gold_corpus,
         config={
             "system": system.name,
@@ -359,5 +359,5 @@ def _run(
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
-        notes=run_notes(details, inputs.notes.get((system.name, coder.profile.label), ()), measures),
+        notes=notes,
     )

@@ -1,7 +1,7 @@
-"""The cards of SGD's official scores: the same kind of card as all measures, computed from frames instead of states.
+"""The cards of SGD's official scores: measures like others, of frames instead of states.
 
-A part of such a measure is a group of services, a domain or a service: ``SGD-JGA[#SEEN_SERVICES]``,
-``SGD-JGA[Hotels]``, ``SGD-JGA[Hotels_1]``.
+A part of one is a group of services, a domain or a service: ``SGD-JGA[#SEEN_SERVICES]``, ``SGD-JGA[Hotels]``,
+``SGD-JGA[Hotels_1]``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dialgauge.measures import Card, Parameter, Settings, UnitNumbers
-from dialgauge.tracking.sgd.similarity import MATCHINGS
+from dialgauge.tracking.sgd_frames import MATCHINGS
 
 if TYPE_CHECKING:
-    from dialgauge.tracking.sgd.official import SgdFrames
+    from dialgauge.tracking.sgd import SgdFrames
 
 #: The official evaluation's names for the groups that are not one service or domain.
 ALL, SEEN, UNSEEN = "#ALL_SERVICES", "#SEEN_SERVICES", "#UNSEEN_SERVICES"

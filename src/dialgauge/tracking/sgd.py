@@ -1,34 +1,41 @@
-"""SGD's official scores: every frame of a corpus scored, and what a run keeps and shows of it.
+"""SGD's official scores: per frame (one service in one user turn), over the slots of the service's schema.
 
-The scores stand beside the measures of states in the same run: they come from the same dialogues, compared service by
-service over the slots of a schema instead of state by state under a profile.
+Definitions follow the evaluation of the DSTC8 schema-guided track (Rastogi et al., AAAI 2020). MultiWOZ 2.2 numbers
+are the same scores with ``matching="exact"`` and ``across_turn=True``. They stand beside the measures of states in the
+same run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge import rendering
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import read_ontology
-from dialgauge.measures import Measure, Scores, Signature, SystemEvidence, card_named, score_systems
-from dialgauge.text import counted
-from dialgauge.tracking.details import OfficialDetails, tracking_details
-from dialgauge.tracking.sgd.cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
-from dialgauge.tracking.sgd.frames import SgdCoverage, frame_scores, pairs
-from dialgauge.tracking.sgd.similarity import MATCHINGS, Matching
+from dialgauge.measures import (
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    card_named,
+    score_systems,
+)
+from dialgauge.text import Note, counted
+from dialgauge.tracking.details import OfficialDetails
+from dialgauge.tracking.parts import Part
+from dialgauge.tracking.sgd_cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
+from dialgauge.tracking.sgd_frames import MATCHINGS, Matching, SgdCoverage, frame_scores, pairs
 
 if TYPE_CHECKING:
-    from dialgauge.runs import Run
     from dialgauge.tracking.prepared_inputs import System
 
 #: What stands for a profile in the signatures of these scores: values are compared as the evaluation says.
@@ -208,7 +215,7 @@ class SgdScoring:
 
 @dataclass(frozen=True)
 class OfficialScores:
-    """The official scores of one system, as its run keeps them; ``gold`` is the checksum of the gold states."""
+    """The official scores of one system, as its run keeps them."""
 
     frames: SgdFrames
     #: The slots of the schema.
@@ -216,31 +223,59 @@ class OfficialScores:
     #: What each input was taken for.
     roles: str
 
-    def scores(self, gold: str) -> Scores:
-        possible = [measure for card in SGD_CARDS if (measure := Measure(card)).obstacle(self.frames) is None]
-        base, ids = self._signature(gold), self.frames.ids
-        [scores] = score_systems(
-            [SystemEvidence(evidence=self.frames, measures=possible, dialogues=ids, signature=base)]
+    def scores(self, gold: str, how: Resampling | None) -> Scores:
+        """The scores over all services; ``gold`` is the checksum of the gold states."""
+        evidence = SystemEvidence(
+            evidence=self.frames, measures=self._measures, dialogues=self.frames.ids, signature=self.signature(gold)
         )
-        return scores
+        return score_systems([evidence], how)[0]
 
-    def details(self, gold: str) -> dict[str, Any]:
-        """What stands beside the scores: every group of services, and what was not scored."""
+    @cached_property
+    def _measures(self) -> list[Measure[SgdFrames]]:
+        return [measure for card in SGD_CARDS if (measure := Measure(card)).obstacle(self.frames) is None]
+
+    def parts(self) -> list[Part]:
+        """Seen and unseen services, domains, and services."""
+        frames, parts = self.frames, []
+        for group, own in frames.groups.items():
+            if group != ALL and own.any():
+                dialogues, turns = (len(np.unique(column[own])) for column in (frames.dialogue, frames.turn))
+                measures = [replace(measure, part=group) for measure in self._measures]
+                known = [measure for measure in measures if not math.isnan(measure.value(frames))]
+                parts.append(Part("service", group, dialogues, turns, 0, known))
+        return parts
+
+    def details(self) -> OfficialDetails:
+        """How they were computed, and what they leave out."""
         frames, coverage = self.frames, self.frames.coverage
-        measure = f"SGD(matching={frames.matching},joint={frames.joint})"
-        sizes = {group: int(frames.groups[group].sum()) for group in (ALL, SEEN, UNSEEN) if group in frames.groups}
-        return {
-            "scores": frames.official(),
-            "signature": self._signature(gold).with_(measure=measure).long(),
-            "frames": sizes,
-            "matching": frames.matching,
-            "joint": frames.joint,
-            "missing_dialogues": len(coverage.missing_dialogues),
-            "missing_turns": coverage.missing_turns,
-            "blanks": coverage.blanks,
-        }
+        return OfficialDetails(
+            frames.matching,
+            frames.joint,
+            {group: int(frames.groups[group].sum()) for group in (ALL, SEEN, UNSEEN) if group in frames.groups},
+            len(coverage.missing_dialogues),
+            coverage.missing_turns,
+            coverage.blanks,
+        )
 
-    def _signature(self, gold: str) -> Signature:
+    def notes(self) -> list[Note]:
+        """What was counted otherwise than in the scores of states."""
+        coverage, notes = self.frames.coverage, []
+        if coverage.blanks:
+            blanks = counted(coverage.blanks, "predicted value")
+            text = (
+                f"{blanks} 'none' or empty: filled slots in SGD's scores, as in the official evaluation, and absent in "
+                "the others"
+            )
+            notes.append(Note("sgd", text))
+        if coverage.missing_dialogues or coverage.missing_turns:
+            dialogues = counted(len(coverage.missing_dialogues), "dialogue")
+            turns = counted(coverage.missing_turns, "turn")
+            text = f"SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says"
+            notes.append(Note("sgd", text))
+        return notes
+
+    def signature(self, gold: str) -> Signature:
+        """What all of them share."""
         return Signature(
             profile=PROFILE,
             slots=str(self.slots),
@@ -254,59 +289,3 @@ class OfficialScores:
 
 def _without(dialogues: Sequence[Dialogue], excluded: set[str]) -> list[Dialogue]:
     return [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]
-
-
-def sgd_table(runs: Iterable[Run]) -> rendering.Table:
-    """All, seen and unseen services of every system, from runs that have SGD's scores."""
-    kept = {run.name: sgd for run in runs if (sgd := tracking_details(run).sgd)}
-    present = {name for sgd in kept.values() for name in sgd.scores.get(ALL, ())}
-    measures = {name: official for name, official in OFFICIAL_NAMES.items() if official in present}
-    if len(kept) == 1:
-        return _one_system_table(*next(iter(kept.items())), measures)
-    table = rendering.Table(
-        "SGD's official scores",
-        ["system", "services", *(rendering.Column(measure, digits=2, percent=True) for measure in measures)],
-        unit="percent",
-    )
-    for name, sgd in kept.items():
-        for group, frames in sgd.frames.items():
-            if frames:
-                table.add(name, group, *(sgd.scores.get(group, {}).get(official) for official in measures.values()))
-        table.notes += _notes(name, sgd)
-    return table
-
-
-def _one_system_table(name: str, sgd: OfficialDetails, measures: Mapping[str, str]) -> rendering.Table:
-    groups = [group for group, frames in sgd.frames.items() if frames]
-    columns = [rendering.Column(f"{group} services", digits=2, percent=True) for group in groups]
-    table = rendering.Table(
-        f"{name}: SGD's official scores", ["measure", *columns], notes=_notes(name, sgd), unit="percent"
-    )
-    for measure, official in measures.items():
-        table.add(measure, *(sgd.scores.get(group, {}).get(official) for group in groups))
-    return table
-
-
-_MATCHING = {
-    "levenshtein": "open values by Levenshtein's ratio",
-    "difflib": "open values by difflib's ratio",
-    "exact": "open values exact",
-}
-
-
-def _notes(name: str, sgd: OfficialDetails) -> list[str]:
-    """How it was scored, and what was left out."""
-    joint = "multiplied over a turn's services" if sgd.joint == "turn" else "per frame"
-    frames = counted(sgd.frames.get(ALL, 0), "frame")
-    notes = [f"{name}: {frames}; {_MATCHING.get(sgd.matching, sgd.matching)}; joint scores {joint}."]
-    if blanks := sgd.blanks:
-        notes.append(
-            f"{name}: {counted(blanks, 'predicted value')} 'none' or empty: filled slots in SGD's scores, as in the "
-            "official evaluation, and absent in the others."
-        )
-    if sgd.missing_dialogues or sgd.missing_turns:
-        dialogues, turns = counted(sgd.missing_dialogues, "dialogue"), counted(sgd.missing_turns, "turn")
-        notes.append(
-            f"{name}: SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says."
-        )
-    return notes
