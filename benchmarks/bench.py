@@ -46,10 +46,10 @@ def cases(scratch: Path) -> dict[str, Case]:
     augpt, gcdf1, tau = str(systems / "augpt.json.gz"), DATA / "gcdf1", DATA / "tau"
     values = ["--canonical-map", str(gcdf1 / "multiwoz21_canonical_map.json.gz")]
     shards, one, large = write_turns(scratch)
-    engine = ["-p", "verbatim", "--engine", "pool", "--workers", "2", "--run"]
+    engine = ["-p", "verbatim", "--engine", "pool", "--workers", "2"]
     return {
         "help": Case(["--help"], 0.1),
-        "score": Case(["score", gold, augpt, "--run"], 1.0),
+        "score": Case(["score", gold, augpt], 1.0),
         "users": Case(["users", "score", str(gcdf1 / "conversations"), *values, "--run"], 1.8),
         "tasks": Case(["tasks", "score", gold, augpt, "--run"], 2.5),
         "review": Case(["review", str(tau / "tau_airline_gpt-4o.json.gz")], 6.0),
@@ -61,7 +61,7 @@ def cases(scratch: Path) -> dict[str, Case]:
             10 * DIALOGUES * SHARDS // PARTS,
             ["score", one, *engine],
         ),
-        "memory": Case(["score", large, "-p", "verbatim", "--run"], 2000, "MB"),
+        "memory": Case(["score", large, "-p", "verbatim"], 2000, "MB"),
     }
 
 

@@ -115,19 +115,6 @@ def test_a_port_that_is_taken_is_said(stored: tuple[Store, list[Run]], capsys: p
     assert outcome.code == 2 and f"port {port}" in outcome.err and "--port" in outcome.err
 
 
-def test_score_opens_what_it_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, seed in (("one", 1), ("two", 2)):
-        write(tracked(10, seed), tmp_path / f"{name}.jsonl", format="native")
-
-    def look_at_the_run(address: str) -> None:
-        text = httpx.get(address, timeout=PATIENCE).text
-        assert "/runs/" in address and "JGA" in text and "one" in text
-
-    visit(look_at_the_run, "score", "self", "one.jsonl", "--view")
-    assert len(Store(tmp_path / "runs").survey().runs) == 1
-
-
 def test_a_report_is_written_as_html_and_markdown(
     stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

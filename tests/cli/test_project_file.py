@@ -68,14 +68,14 @@ def test_what_it_sets_is_used_said_and_overruled(capsys: Capture, project: Path)
     done = dialgauge(capsys, *SCORE)
     assert done.code == 0, done.err
     assert (project / "kept").is_dir(), "paths are relative to the file"
-    assert (project / "kept").is_dir() and Store(project / "kept").open("latest").details["profile"] == "trade"
+    assert Store(project / "kept").open("latest").details["profile"] == "trade"
     assert "FGA" not in done.out
     [said] = [line for line in done.err.splitlines() if "--no-project-file" in line]
     assert said == (
         f"{path} sets --measures=JGA --profile=trade --store={project / 'kept'} (--no-project-file ignores it)"
     )
     typed = dialgauge(capsys, *SCORE, "-p", "canon", "--measures=F1")
-    assert Store(project / "kept").open("latest").details["profile"] == "canon"
+    assert {run.details["profile"] for run in Store(project / "kept").survey().runs} == {"trade", "canon"}
     assert "F1" in typed.out and "JGA" not in typed.out
     ignored = dialgauge(capsys, *SCORE, "--no-project-file")
     assert ignored.code == 0 and str(path) not in ignored.err

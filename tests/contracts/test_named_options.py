@@ -98,7 +98,7 @@ def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 
 def test_every_named_option_exists() -> None:
-    assert {"--profile", "--worst-by", "--schema"} <= options_of("score")
+    assert {"--profile", "--sensitivity", "--schema"} <= options_of("score")
     found = [(place, option, said_by) for place, option, said_by in mentions() if option not in EVERYWHERE]
     assert len(found) > 100
     nameless = [f"{place}: {option}" for place, option, said_by in found if not said_by]

@@ -38,7 +38,7 @@ def app(folder: Path) -> None:
 
     dialgauge init my-project && cd my-project/examples
 
-    dialgauge score gold.jsonl careful.jsonl --run
+    dialgauge score gold.jsonl careful.jsonl
     """
     if folder.exists() and not folder.is_dir():
         raise DialgaugeError("there is a file of this name; name a folder", file=str(folder))
@@ -62,7 +62,7 @@ def app(folder: Path) -> None:
     out.print("Try next:")
     for line in (
         *first,
-        typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl --run", folder),
+        typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl", folder),
         typed_command("dialgauge tasks score examples/tau.json", folder),
         typed_command("dialgauge data check YOUR_FILE", folder),
     ):

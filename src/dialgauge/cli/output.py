@@ -155,7 +155,8 @@ def runs_page(results: report.RunSet) -> report.Page:
     except DialgaugeError as why:
         return replace(page, verdict=f"Not compared: {why}.")
     warnings = list(dict.fromkeys([*page.warnings, *compared.warnings]))
-    return replace(compared, warnings=warnings, notes=list(dict.fromkeys([*page.notes, *compared.notes])))
+    notes = [note for note in dict.fromkeys([*page.notes, *compared.notes]) if note not in warnings]
+    return replace(compared, warnings=warnings, notes=notes)
 
 
 @options

@@ -265,6 +265,7 @@ def sgd(run: Run) -> Table | None:
     table = Table(
         "SGD's official scores",
         ["services", *(Column(name, PERCENT, spare=place) for place, name in enumerate(names))],
+        first=3,
     )
     table.add(ALL, *(score_cell(whole[name]) for name in measures))
     for group in dict.fromkeys(map(part_of, parts)):
