@@ -15,10 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dialgauge import write
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
-from support.explorer_store import tracked, tracking_store
+from support.explorer_store import tracking_store
 
 #: Seconds: a busy machine is no fault of a page.
 PATIENCE = 60

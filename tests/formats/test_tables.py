@@ -235,7 +235,7 @@ def test_what_cannot_be_read_or_written() -> None:
 def test_of_several_splits_one_must_be_chosen() -> None:
     datasets = pytest.importorskip("datasets")
     splits = datasets.DatasetDict(train=dataset(WHOLE, "turns"), test=dataset(WHOLE, "turns"))
-    for use in (lambda: dialgauge.read(splits), lambda: dialgauge.score(None, splits)):
+    for use in (lambda: dialgauge.read(splits), lambda: dialgauge.score(None, {"a": splits})):
         with pytest.raises(
             DialgaugeError, match=r"it has the splits train, test; choose one, such as dataset\['train'\]"
         ):
@@ -275,7 +275,7 @@ def test_scores_of_frames_are_those_of_dialogues(holder: str, rows: str) -> None
 def test_one_frame_is_no_comparison(holder: str) -> None:
     frame = HOLDERS[holder](tracked("east", "north"), "turns")
     with pytest.raises(DialgaugeError, match="a comparison needs at least two systems"):
-        dialgauge.compare(frame, frame)
+        dialgauge.compare(frame, {"one": frame})
 
 
 def hub_folder(folder: Path, dialogues: Sequence[Dialogue], rows: Any, cut: int) -> Path:
@@ -304,13 +304,13 @@ def test_a_folder_of_the_hub_on_the_command_line(
     dialgauge.write(unpredicted, gold, format="native")
     folder = hub_folder(tmp_path / "my-tracker", dialogues, rows, cut)
     scores = tmp_path / "scores.json"
-    done = command(capsys, "score", gold, folder, "--json", scores)
+    done = command(capsys, "score", gold, folder, "--json", scores, "--no-store")
     assert done.code == 0, done.err
     checked = dialgauge.check([folder])
     assert [(group.dialogues, group.turns) for group in checked.groups] == [(3, 9)], "data check reads it alike"
-    [system] = json.loads(scores.read_text())["systems"]
-    assert (system["name"], system["dialogues"], system["turns"]) == ("my-tracker", 3, 6)
-    assert system["scores"]["JGA"]["value"] == pytest.approx(1 / 3)
+    [run] = json.loads(scores.read_text())["runs"]
+    assert (run["name"], run["coverage"]["units"]["turns"]["scored"]) == ("my-tracker", 6)
+    assert run["scores"]["JGA"]["value"] == pytest.approx(1 / 3)
 
 
 def test_a_file_between_that_holds_something_else_is_named(tmp_path: Path) -> None:
@@ -430,7 +430,7 @@ def test_a_frame_of_polars_needs_no_other_package() -> None:
     code = """
 import sys, dialgauge, polars
 frame = polars.DataFrame({"dialogue": ["d"], "turn": [0], "gold": ["{}"], "predicted": ["{}"]})
-assert dialgauge.score(None, frame, intervals=False)[0]["JGA"] == 1
+assert dialgauge.score(None, {"a": frame}, intervals=False)[0]["JGA"] == 1
 dialgauge.read(frame).to_polars("dialogues")
 print(sorted({"pandas", "pyarrow", "datasets"} & set(sys.modules)))
 """
