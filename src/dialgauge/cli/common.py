@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dialgauge import engine, formats, rendering
-from dialgauge.cli.options import FILE, FOLDER, FORMATS, PATH, Whole, names_of, option, options
+from dialgauge.cli.options import FILE, FOLDER, FORMATS, PATH, Advanced, Whole, names_of, option, options
 from dialgauge.cli.screen import err, out
 from dialgauge.cli.writing import on_screen, print_tables, write_document, write_table_file
 from dialgauge.errors import DialgaugeError
@@ -92,32 +92,30 @@ class Inputs:
         "--coverage",
         type=click.Choice(["intersection", "empty"]),
         default="intersection",
-        help="Turns without predictions: 'intersection' skips them, 'empty' scores them as empty states.",
+        help="Turns without prediction: skip them, or score them as empty.",
     )
     exclude: tuple[str, ...] = option(
         "--exclude",
         multiple=True,
         metavar="ID",
-        help="Leave out a dialogue; repeatable. Published numbers leave out PMUL1455.",
+        cls=Advanced,
+        help="Leave out this dialogue; repeatable.",
     )
     gold_format: str | None = option(
-        "--gold-format", metavar="NAME", shell_complete=FORMATS, help="Format of GOLD; overrides format detection."
+        "--gold-format", metavar="NAME", shell_complete=FORMATS, cls=Advanced, help="Format of GOLD."
     )
     pred_format: str | None = option(
-        "--pred-format", metavar="NAME", shell_complete=FORMATS, help="Format of PRED; overrides format detection."
+        "--pred-format", metavar="NAME", shell_complete=FORMATS, cls=Advanced, help="Format of PRED."
     )
-    turns: str | None = option(
-        "--turns", metavar="HOW", help="How PRED numbers turns: shift=1 (from 1), step=2 (the system's turns count)."
-    )
-    rename: Path | None = option(
-        "--rename", type=PATH, help="YAML file that maps slots, domains and dialogues of PRED to those of GOLD."
-    )
+    turns: str | None = option("--turns", metavar="HOW", cls=Advanced, help="How PRED numbers turns: shift=1, step=2.")
+    rename: Path | None = option("--rename", type=PATH, cls=Advanced, help="YAML: names in PRED to names in GOLD.")
     accept: tuple[str, ...] = option(
         "--accept",
         multiple=True,
         metavar="KIND",
         shell_complete=names_of("tracking", "STOPS"),
-        help="Score although the turns look shifted (turns), GOLD and PRED swapped (roles), or few ids meet (ids).",
+        cls=Advanced,
+        help="Score in spite of a check: turns, roles or ids.",
     )
 
 
@@ -129,15 +127,17 @@ class Placement:
         "--engine",
         metavar="NAME",
         shell_complete=names_of("engine", "ENGINES"),
-        help="Where the work runs: local (this process), pool (processes of this machine) or ray (a Ray cluster).",
+        cls=Advanced,
+        help="Where work runs: local, pool (processes) or ray.",
     )
     address: str | None = option(
         "--address",
         metavar="HOST:PORT",
-        help="The Ray cluster: HOST:PORT, ray://HOST:PORT, or auto for a running one. Default: this machine alone.",
+        cls=Advanced,
+        help="Ray cluster: HOST:PORT, or auto.",
     )
     workers: int | None = option(
-        "--workers", type=Whole(0, 512), help="Number of workers; 0 for one per core. Results do not depend on it."
+        "--workers", type=Whole(0, 512), cls=Advanced, help="Number of workers; 0 for one per core."
     )
 
     def __post_init__(self) -> None:

@@ -35,7 +35,7 @@ from dialgauge.text import split_at_commas
 )
 @click.option("--all", is_flag=True, help="Show all tables with all rows.")
 @click.option("--printed", type=PATH, metavar="CSV", help="Instead of runs: a table of scores as papers print it.")
-@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+@click.option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 @click.option(
     "--missing",
     cls=Advanced,

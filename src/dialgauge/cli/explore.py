@@ -34,9 +34,7 @@ EXTRA = "explorer"
 @click.option("--read", "read", type=Whole(1, 1000), help="Open the N-th conversation that RUN says to read first.")
 @click.option("--port", "port", type=Whole(0, 65_535), help="Port to listen on. Default: 8642, or the next free one.")
 @click.option("--no-open", "no_open", is_flag=True, help="Do not open a browser.")
-@click.option(
-    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-)
+@click.option("--store", "store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 def app(runs: tuple[str, ...], read: int | None, port: int | None, no_open: bool, store: Path | None) -> None:
     """Browse runs: scores, charts, dialogues, comparisons.
 

@@ -41,19 +41,20 @@ class Gates:
         multiple=True,
         metavar="MEASURE=VALUE",
         shell_complete=measures_of(several=False, ending="="),
-        help="Exit with code 3 if below VALUE: 50% or 0.5 for a share; repeatable.",
+        help="Exit 3 if below VALUE (50% or 0.5); repeatable.",
     )
     fail_on_drop: str | None = option(
         "--fail-on-drop",
         metavar="RUN|FILE",
-        help="Exit with code 3 if significantly worse than this stored run, or than this file scored the same way.",
+        help="Exit 3 if significantly worse than this.",
     )
     margin: float = option(
         "--margin",
         type=Real(0),
         default=0.0,
         metavar="POINTS",
-        help="Tolerate drops up to this: percentage points of a share, otherwise the measure's unit.",
+        show_default=False,
+        help="Tolerate drops up to this.",
     )
 
     def gate(

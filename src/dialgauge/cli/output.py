@@ -59,9 +59,9 @@ def open_run(store: runs.Store, name: str) -> Run:
 class TablesOutput:
     """Where a page goes: to the screen, into files, and as JSON. What cannot be written is refused before the work."""
 
-    json: Path | None = option("--json", type=FILE, help="Write runs and page as JSON; - for stdout, without tables.")
-    table: Path | None = option("--table", type=FILE, help="Write the tables: .md, .tex, .html, .csv or .json.")
-    wide: bool = option("--wide", is_flag=True, help="Show every column, however wide the table gets.")
+    json: Path | None = option("--json", type=FILE, help="Write JSON; - for stdout, without tables.")
+    table: Path | None = option("--table", type=FILE, help="Write tables: .md .tex .html .csv or .json.")
+    wide: bool = option("--wide", is_flag=True, help="Show every column.")
 
     def __post_init__(self) -> None:
         out.wide = self.wide
@@ -103,9 +103,7 @@ class PageOutput(TablesOutput):
 class Output(PageOutput):
     """The same for a command that makes runs, which it stores."""
 
-    store: Path | None = option(
-        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-    )
+    store: Path | None = option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
     no_store: bool = option("--no-store", is_flag=True, help="Keep no run.")
 
     def __post_init__(self) -> None:
@@ -166,9 +164,7 @@ class OldOutput(common.DrawnOutput):
     run: bool = option(
         "--run", is_flag=True, help="Store the results in the run store, one run per system. --store implies it."
     )
-    store: Path | None = option(
-        "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-    )
+    store: Path | None = option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -42,9 +42,7 @@ _MAILABLE = 5_000_000
     is_flag=True,
     help="Replace personal data, found by its shape, by field names in tool calls, and by what users know.",
 )
-@click.option(
-    "--store", "store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-)
+@click.option("--store", "store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 def app(
     runs: tuple[str, ...],
     html: Path,

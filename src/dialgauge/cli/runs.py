@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 app = group("runs", "The run store: one folder per stored measurement, with run.json and Parquet tables.")
 
-_STORE = click.option(
-    "--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs."
-)
+_STORE = click.option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 
 
 @app.command("list")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--worst", type=Whole(0), default=0, help="List the N worst dialogues with their errors.")
 @click.option("--dialogue", multiple=True, metavar="ID", help="Show this dialogue turn by turn; repeatable.")
 @click.option("--all", is_flag=True, help="Show all tables, all rows and folded texts.")
-@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+@click.option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 @bundle(output=PageOutput)
 def app(
     run: str,

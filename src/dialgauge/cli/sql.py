@@ -27,7 +27,7 @@ _SHOWN = 100
 @click.argument("query", help="One SELECT (DuckDB SQL); - to read it from stdin.")
 @click.option("--all", is_flag=True, help=f"Show all rows, not {_SHOWN}; files have all.")
 @click.option("--parquet", type=FILE, help="Write all rows as Parquet; - for stdout.")
-@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
+@click.option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
 @bundle(output=TablesOutput)
 def app(query: str, all: bool, parquet: Path | None, store: Path | None, output: TablesOutput) -> int:
     """Query all stored runs with one SELECT.
