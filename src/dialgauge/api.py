@@ -86,13 +86,11 @@ def check(
     gold: str | Path | None = None,
     ontology: str | Path | None = None,
     limit: int = DEFAULT_LIMIT,
-    kept: int = 5,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Report:
     """What the files of the sources are, what they hold, and what is wrong with them.
 
-    With ``gold``, also how much of it they cover, and what :func:`dialgauge.score` would stop at or note. ``kept``
-    places are named for each kind of finding.
+    With ``gold``, also how much of it they cover, and what :func:`dialgauge.score` would stop at or note.
 
     >>> import dialgauge
     >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
@@ -103,7 +101,7 @@ def check(
     """
     from dialgauge.data import check as examine
 
-    report = examine(sources, format=format, gold=gold, ontology=ontology, limit=limit, kept=kept, advance=advance)
+    report = examine(sources, format=format, gold=gold, ontology=ontology, limit=limit, advance=advance)
     if gold is None:
         return report
     return replace(report, groups=[_tried_with_score(group, os.fspath(gold), format) for group in report.groups])

@@ -6,7 +6,6 @@ import errno
 import gzip
 import hashlib
 import io
-import shutil
 import subprocess
 import sys
 import threading
@@ -111,17 +110,8 @@ def test_offline_is_honoured_with_a_sentence(site: Site, folder: Folder, monkeyp
     assert offline(True)
 
 
-def test_an_unpublished_checksum_is_trusted_once_and_told(site: Site, folder: Folder) -> None:
-    toy = dataset(site)
-    assert get(toy, folder).trusted == (site.url,)
-    shutil.rmtree(folder.path("toy"))
-    assert get(toy, folder).trusted == ()
-    shutil.rmtree(folder.path("toy"))
-    site.body, site.etag = archive(train=b"[9]"), '"two"'
-    with pytest.raises(DialgaugeError, match=r"sha256 is .* changed since its first download: --accept-change"):
-        get(toy, folder)
-    assert visible(folder) == []
-    assert (get(toy, folder, accept_change=True).path / "train.json").read_bytes() == b"[9]"
+def test_an_unpublished_checksum_is_told(site: Site, folder: Folder) -> None:
+    assert get(dataset(site), folder).trusted == (site.url,)
 
 
 def test_a_wrong_published_checksum_installs_nothing(site: Site, folder: Folder) -> None:
@@ -146,7 +136,6 @@ def test_a_failed_download_leaves_no_dataset(site: Site, folder: Folder, answer:
     with pytest.raises(DialgaugeError):
         get(dataset(site), folder, patience=IMPATIENT)
     assert visible(folder) == []
-    assert folder.first_seen() == {}
     assert get(dataset(site), folder).fetched
 
 
@@ -203,8 +192,7 @@ def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: 
     site.body = archive(train=bytes(range(256)) * 4000)
     site.answers = [Answer(cut=500_000, stall=1.0)]
     script = (
-        "import sys; from pathlib import Path; from dialgauge.data.datasets import Dataset, Remote;"
-        "from dialgauge.data.folder import Folder; from dialgauge.data.install import get;"
+        "import sys; from pathlib import Path; from dialgauge.data import Dataset, Folder, Remote, get;"
         "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], unpack=True, strip=1),)),"
         " Folder(Path(sys.argv[2])))"
     )
@@ -274,9 +262,6 @@ def test_a_receipt_or_list_that_is_no_text_is_a_sentence(site: Site, folder: Fol
     (place / ".dialgauge").write_bytes(content)
     with pytest.raises(DialgaugeError, match="receipt is damaged"):
         folder.receipt(place.name)
-    (folder.work / "first_seen.json").write_bytes(content)
-    with pytest.raises(DialgaugeError, match="list of first checksums is damaged"):
-        folder.first_seen()
 
 
 def leftovers(folder: Folder, name: str) -> list[Path]:

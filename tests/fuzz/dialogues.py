@@ -118,14 +118,11 @@ def whole_file(content: bytes, folder: Path) -> None:
 
 def checked(content: bytes, folder: Path) -> None:
     """``dialgauge data check``: the report and all of its tables."""
-    from dialgauge.data import check, show
-    from dialgauge.rendering import FORMATS, Table
+    from dialgauge.data import check, check_page
+    from dialgauge.report import html_page, json_document
 
-    report = check([str(in_file(folder, content))])
-    for item in show(report):
-        if isinstance(item, Table):
-            for form in FORMATS:
-                item.render(form)
+    page = check_page(check([str(in_file(folder, content))]))
+    assert str(page) and html_page(page) and json_document(page)
 
 
 def converted(content: bytes, folder: Path) -> None:

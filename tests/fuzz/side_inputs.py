@@ -27,7 +27,6 @@ def side_targets() -> Iterator[Target]:
         "ratings": (lambda: _RATINGS, mutations.TEXT, _ratings, 15),
         "systems": (lambda: [b"system,JGA,FGA\na,0.5,0.6\nb,0.4,0.7\nc,0.3,0.1\n"], mutations.TEXT, _systems, 15),
         "receipt": (lambda: [_RECEIPT], mutations.JSON, _receipt, 15),
-        "first-seen": (lambda: [b'{"http://a":"00"}'], mutations.JSON, _first_seen, 10),
         "measure": (lambda: _NAMES, mutations.BYTES, _measure, 40),
         "model": (partial(_model_files, "ranker.json"), mutations.JSON, _model_manifest, 5),
         "arrays": (partial(_model_files, "arrays.npz"), mutations.BYTES, _model_arrays, 5),
@@ -120,22 +119,14 @@ def _systems(content: bytes, folder: Path) -> None:
 
 
 def _receipt(content: bytes, folder: Path) -> None:
-    from dialgauge.data import Folder, catalogue, listing
+    from dialgauge.data import Folder, catalogue, listing_page
 
     place = folder / catalogue().datasets[0].name
     place.mkdir()
     in_file(place, content, ".dialgauge")
     held = Folder(folder)
     held.receipt(place.name)
-    listing(catalogue(), held)
-
-
-def _first_seen(content: bytes, folder: Path) -> None:
-    from dialgauge.data import Folder
-
-    (folder / ".dialgauge").mkdir()
-    in_file(folder / ".dialgauge", content, "first_seen.json")
-    Folder(folder).remember({"http://x": "0"})
+    listing_page(catalogue(), held)
 
 
 _ANSWER: dict[str, Any] = {

@@ -94,7 +94,7 @@ def test_reproduce_says_what_to_get_and_finds_what_was_got(mirror: Path, capsys:
     )
     for name in ("multiwoz-2.1", "dst_predictions"):
         assert f"dialgauge data get {name}" in " ".join(nothing.out.split())
-        assert dialgauge(capsys, "data", "get", name, "--accept-change").code == 0
+        assert dialgauge(capsys, "data", "get", name).code == 0
     found = dialgauge(capsys, "reproduce", "mwzeval", "--json", "-")
     assert found.code == 0, found.err
     record = json.loads(found.out)
@@ -104,7 +104,7 @@ def test_reproduce_says_what_to_get_and_finds_what_was_got(mirror: Path, capsys:
 
 def test_the_commands_of_a_task_find_the_database_beside_the_fetched_goals(mirror: Path, capsys: Capture) -> None:
     for name in ("multiwoz-2.1", "dst_predictions"):
-        dialgauge(capsys, "data", "get", name, "--accept-change")
+        dialgauge(capsys, "data", "get", name)
     gold, predictions = mirror / "multiwoz-2.1" / "test.json", mirror / "dst_predictions" / "ubar.json"
     scored = dialgauge(capsys, "tasks", "score", gold, predictions, "--resamples", "9")
     assert scored.code == 0, scored.err
@@ -119,7 +119,7 @@ def test_the_usual_folder_is_looked_into_without_any_setting(
     monkeypatch.setenv("HOME", str(mirror))
     assert "'dialgauge data get multiwoz-2.1'" in dialgauge(capsys, "reproduce", "mwzeval").err
     dialgauge(capsys, "data", "get", "multiwoz-2.1")
-    dialgauge(capsys, "data", "get", "dst_predictions", "--accept-change")
+    dialgauge(capsys, "data", "get", "dst_predictions")
     assert dialgauge(capsys, "reproduce", "mwzeval").code == 0
 
 

@@ -8,14 +8,17 @@ from pathlib import Path
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from dialgauge import data
-from dialgauge.cli import common, writing
+from dialgauge.cli import writing
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
+from dialgauge.cli.output import PageOutput
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DEFAULT_LIMIT, read as read_corpus
+from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
+from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -34,7 +37,7 @@ app = group("data", "Inspect and convert dialogue files, and download datasets."
 )
 @click.option("--ontology", "ontology", metavar="FILE", help="Ontology to check values against.")
 @click.option(
-    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format, or a mapping (a YAML file)."
 )
 @click.option(
     "--max-bytes",
@@ -49,7 +52,7 @@ app = group("data", "Inspect and convert dialogue files, and download datasets."
     is_flag=True,
     help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.",
 )
-@bundle(output=common.TableOutput)
+@bundle(output=PageOutput)
 def check(
     source: tuple[str, ...],
     gold: str | None,
@@ -57,9 +60,9 @@ def check(
     format: str | None,
     max_bytes: int,
     load_tools: bool,
-    output: common.TableOutput,
-) -> None:
-    """Report what a file is, what is in it, and what is wrong with it.
+    output: PageOutput,
+) -> int:
+    """Report what a file is, how it is read, what is in it, and what is wrong with it.
 
     A domain's folder (with a domain.yaml) is read without running its tools.py, unless --load-tools is given. That code
     runs with your permissions.
@@ -67,12 +70,14 @@ def check(
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
     if len(source) == 1 and _has_services_only(Path(source[0])):
-        _check_domain(source[0], output)
-        return
+        output.present(domain.check_domain(source[0]).page())
+        return 0
     from dialgauge.api import check as look
-    from dialgauge.rendering import Table
 
-    domains, sources = domain_reports(source, load_tools)
+    domains, sources = _domain_reports(source, load_tools)
+    if not sources:
+        output.present(_domain_page(domains))
+        return 2 if any(not each.domain for each in domains) else int(not all(each.sound for each in domains))
     with progress_bar("reading dialogues") as advance:
         report = look(sources, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
     if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, sources), None)):
@@ -81,30 +86,23 @@ def check(
             "('dialgauge lab new NAME' writes one)",
             file=bare,
         )
-    checked = log_integrity(report)
-    _write_check(output.json, report, domains, checked)
-    if output.on_screen:
-        for domain in domains:
-            show_domain(domain)
-            out.print()
-        show_integrity(checked)
-    unsound = not all(domain.sound for domain in domains) or any(each.foreign for each in checked.values())
-    if not sources:
-        raise SystemExit(2 if any(not domain.domain for domain in domains) else int(unsound))
-    if report.exit_code == 2 and (len(report.unread) == 1 or not output.on_screen):
+    if report.exit_code == 2 and (len(report.unread) == 1 or not writing.on_screen(output.json)):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
-        raise DialgaugeError(f"{first.why}{more}", file=first.file, example=first.example)
-    writing.write_table_file([item for item in data.show(report) if isinstance(item, Table)], output.table)
-    if output.on_screen:
-        for item in data.show(report, sum(len(each.foreign) for each in checked.values())):
-            out.print(item.render("terminal") if isinstance(item, Table) else item)
-            out.print()
-    raise SystemExit(report.exit_code or int(unsound))
+        raise DialgaugeError(f"{first.why}{more}", file=first.file)
+    checked = _log_integrity(report)
+    told = [words for file, each in checked.items() for words in tools.integrity_sentences(Path(file).name, each)]
+    page = data.check_page(report, told)
+    filed = _filings(checked)
+    beside = _domain_page(domains)
+    tables = {**beside.tables, **page.tables, **({"filed elsewhere": filed} if len(filed) else {})}
+    output.present(replace(page, warnings=[*beside.warnings, *page.warnings], tables=tables))
+    unsound = not all(each.sound for each in domains) or any(each.foreign for each in checked.values())
+    return report.exit_code or int(unsound)
 
 
 def _lacks_its_yaml(source: str) -> bool:
-    """Is it a folder with what belongs to a domain, but without its description?"""
+    """True for a folder with what belongs to a domain, but without its description."""
     folder = Path(source)
     return not (folder / "domain.yaml").is_file() and (
         (folder / "policy.md").is_file() or any(map(Path.is_file, folder.glob("*.csv")))
@@ -113,18 +111,6 @@ def _lacks_its_yaml(source: str) -> bool:
 
 def _has_services_only(folder: Path) -> bool:
     return (folder / "domain.yaml").is_file() and not tools.is_tool_domain(folder)
-
-
-def _check_domain(folder: str, output: common.TableOutput) -> None:
-    from dialgauge import report
-
-    page = domain.check_domain(folder).page()
-    if output.json is not None:
-        writing.write_file(output.json, report.json_document(page).encode())
-    if output.table is not None:
-        report.write_page(page, output.table)
-    if output.on_screen:
-        out.page(page)
 
 
 @app.command()
@@ -180,7 +166,8 @@ def convert(
             original_ids=original_ids,
             advance=advance,
         )
-    _write_record(json, "data-convert", done)
+    if json is not None:
+        writing.write_document(json, "data-convert", msgspec.to_builtins(done))
     if not writing.on_screen(json):
         return
     console = err if str(target) == "-" else out
@@ -199,39 +186,28 @@ def convert(
 @click.argument("file", help="A file that no format reads.")
 def map_file(file: str) -> None:
     """Propose a mapping for a file: YAML to read, correct and save beside it as FILE.map.yaml."""
-    out.print(data.proposed_mapping(file).rstrip())
+    out.print(proposed_mapping(file).rstrip())
 
 
 @app.command("list")
-@bundle(output=common.TableOutput)
-def list_datasets(output: common.TableOutput) -> None:
+@bundle(output=PageOutput)
+def list_datasets(output: PageOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
-    folder = data.data_folder()
-    items = data.listing(data.catalogue(), folder)
-    _write_record(output.json, "data-list", items, "datasets")
-    output.show([data.listing_table(items, folder)])
+    output.present(data.listing_page(data.catalogue(), data.data_folder()))
 
 
 @app.command()
 @click.argument("name", shell_complete=DATASETS, help="Dataset name (see 'dialgauge data list').")
 @click.option("--offline", "offline", is_flag=True, help="Do not use the network.")
-@click.option(
-    "--accept-change", "accept_change", is_flag=True, help="Accept files that differ from the first download."
-)
-def get(name: str, offline: bool, accept_change: bool) -> None:
+def get(name: str, offline: bool) -> None:
     """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
     dataset = data.catalogue().find(name)
     with _transfer_progress() as watcher:
-        done = data.get(
-            dataset, data.data_folder(), network=not data.offline(offline), accept_change=accept_change, watcher=watcher
-        )
+        done = data.get(dataset, data.data_folder(), network=not data.offline(offline), watcher=watcher)
     if not done.fetched:
         err.print(f"{dataset.title} is already downloaded.")
     for url in done.trusted:
-        err.print(
-            f"No checksum is published for {url}: this download was trusted, and later downloads must match its "
-            "checksum.",
-        )
+        err.print(f"No checksum is published for {url}: it was not verified.")
     err.print(f"Licence: {dataset.licence}. Please cite: {dataset.citation}")
     out.print(str(done.path))
 
@@ -257,26 +233,7 @@ def _transfer_progress() -> Iterator[data.Watcher]:
         yield watch
 
 
-def _write_check(
-    path: Path | None,
-    report: data.Report,
-    domains: Sequence[tools.DomainReport],
-    checked: Mapping[str, tools.Integrity],
-) -> None:
-    if path is not None:
-        integrity = [{"file": file, **tools.integrity_document(each)} for file, each in checked.items()]
-        content = {"domains": msgspec.to_builtins(domains), "integrity": integrity}
-        writing.write_document(path, "data-check", {**msgspec.to_builtins(report), **content})
-
-
-def _write_record(path: Path | None, schema: str, record: object, name: str = "") -> None:
-    """A record as a document, or a list of records under a name."""
-    if path is not None:
-        content = msgspec.to_builtins(record)
-        writing.write_document(path, schema, {name: content} if name else content)
-
-
-def domain_reports(sources: Sequence[str], load_tools: bool) -> tuple[list[tools.DomainReport], list[str]]:
+def _domain_reports(sources: Sequence[str], load_tools: bool) -> tuple[list[tools.DomainReport], list[str]]:
     """Reports on those sources that are folders of tool domains, and the other sources."""
     reports, others = [], []
     for source in sources:
@@ -298,23 +255,21 @@ def _check_services(folder: Path) -> None:
         domain.load_domain(folder)
 
 
-def show_domain(report: tools.DomainReport) -> None:
-    """The report on the screen."""
-    from dialgauge.rendering import Table
-
-    if report.domain:
-        out.print(report.summary)
-    if report.problems:
-        table = Table("Findings", ["file", "line", "kind", "what"])
-        for problem in report.problems:
-            table.add(Path(problem.file).name, problem.line, problem.severity, problem.message)
-        out.print(table.render("terminal"))
-    if report.code:
-        out.print(report.code)
-    out.print(f"{report.folder}: {'sound' if report.sound else 'not sound'}.")
+def _domain_page(reports: Sequence[tools.DomainReport]) -> Page:
+    """What folders of tool domains hold, and what is wrong with them."""
+    tables, told = {}, []
+    for each in reports:
+        told += [each.summary] if each.domain else []
+        told += [each.code] if each.code else []
+        told.append(f"{each.folder}: {'sound' if each.sound else 'not sound'}.")
+        if each.problems:
+            found = tables[f"findings of {each.folder}"] = Table("Findings", ["file", "line", "kind", "what"])
+            for problem in each.problems:
+                found.add(Path(problem.file).name, problem.line, problem.severity, problem.message)
+    return Page(title="Domains", warnings=told, tables=tables)
 
 
-def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
+def _log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     """The check of each log of agents among the files that were read."""
     checked = {}
     for read in report.groups:
@@ -325,10 +280,10 @@ def log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
     return checked
 
 
-def show_integrity(checked: Mapping[str, tools.Integrity]) -> None:
-    """Whether logs are what they say, on the screen."""
+def _filings(checked: Mapping[str, tools.Integrity]) -> Table:
+    """The task that each conversation fits which is filed under another."""
+    table = Table("Conversations that fit another task", ["file", "conversation", "task"], first=10)
     for file, integrity in checked.items():
-        for sentence in tools.integrity_sentences(Path(file).name, integrity):
-            out.print(sentence)
-    if checked:
-        out.print()
+        for conversation, task in integrity.mapping:
+            table.add(Path(file).name, conversation, task)
+    return table

@@ -33,7 +33,7 @@ SHARED = (
 )  # fmt: skip
 #: Options that act beyond reading and computing, that name code to run, or that say where secrets go.
 TYPED_ONLY = frozenset({
-    "accept-change", "address", "cassette", "domain", "endpoint", "engine", "force", "judge", "judge-set", "key-env",
+    "address", "cassette", "domain", "endpoint", "engine", "force", "judge", "judge-set", "key-env",
     "load", "load-tools", "port", "run", "set", "system", "system-set", "url", "user", "user-set", "yes",
 })  # fmt: skip
 _LARGEST = 100_000

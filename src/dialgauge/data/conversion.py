@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from dialgauge import formats
-from dialgauge.data.checking.report import id_hash
+from dialgauge.data.checking import id_hash
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 

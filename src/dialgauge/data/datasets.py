@@ -1,21 +1,34 @@
-"""The datasets dialgauge can fetch: address, size, checksum, licence and citation, read from ``datasets.yaml``.
+"""The datasets dialgauge can fetch (``datasets.yaml``), the folder they live in, and which are on this disk.
 
-A size or checksum that is not given there is not known, and is shown as such. Such a file is trusted at its first
-download, and every later one must be the same.
+A size or checksum that the catalogue does not give is not known, and is shown as such.
+
+ROOT/NAME/             a dataset, whole or absent
+ROOT/NAME/.dialgauge    its receipt: what was downloaded, and the size and checksum of every file
+ROOT/.dialgauge/        work in progress, and locks
+
+A collection made by hand may call a dataset's folder by another of its names (``multiwoz21``), and may have its files
+gzipped one by one.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib import resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+import msgspec
 from msgspec import Struct, structs
 
 from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Column, Page, Table
 from dialgauge.yaml_file import parse_yaml
+
+VARIABLE = "DIALGAUGE_DATA"
+RECEIPT = ".dialgauge"
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,3 +132,137 @@ def parse_catalogue(content: bytes, name: str) -> Catalogue:
 def catalogue() -> Catalogue:
     """The catalogue that comes with dialgauge."""
     return parse_catalogue(resources.files("dialgauge.data").joinpath("datasets.yaml").read_bytes(), "datasets.yaml")
+
+
+# -- the folder ------------------------------------------------------------------------------------------------------
+
+
+class Entry(Struct, frozen=True):
+    """A file, its size and its checksum."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+class Receipt(Struct, frozen=True):
+    """How a dataset came into its folder: downloads by address, and the files they gave."""
+
+    dataset: str
+    downloads: tuple[Entry, ...]
+    files: tuple[Entry, ...]
+
+
+class Folder:
+    """The root folder with everything in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, name: str) -> Path:
+        """Where a dataset is, or would be."""
+        return self.root / name
+
+    @property
+    def work(self) -> Path:
+        """Where work in progress lies: on the same disk, so that moving into place is one step."""
+        return self.root / ".dialgauge"
+
+    def lock_file(self, name: str) -> Path:
+        """Held by whoever changes a dataset."""
+        return self.work / f"{name}.lock"
+
+    def receipt(self, name: str) -> Receipt | None:
+        """The receipt of a dataset that dialgauge put there; ``None`` without one."""
+        path = self.path(name) / RECEIPT
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Receipt)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise DialgaugeError(f"it cannot be read ({error.strerror})", file=str(path)) from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DialgaugeError(
+                f"this receipt is damaged; remove the folder {path.parent} and fetch the dataset again", file=str(path)
+            ) from error
+
+
+def data_folder() -> Folder:
+    """The folder named by ``DIALGAUGE_DATA``, else the user's data folder of the platform."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return Folder(Path(named).expanduser())
+    import platformdirs
+
+    return Folder(Path(platformdirs.user_data_dir("dialgauge", appauthor=False)) / "datasets")
+
+
+def dataset_folder(dataset: Dataset, folder: Folder) -> Path:
+    """The folder in which a dataset is, or would be."""
+    places = [folder.path(name) for name in dataset.folders]
+    return next((path for path in places if path.is_dir()), places[0])
+
+
+def dataset_file(root: Path | None, dataset: str, path: str) -> Path | None:
+    """A file (or folder) of a dataset below the root of all datasets; ``None`` where it is not."""
+    if root is None:
+        return None
+    candidates = (
+        root / name / f"{path}{ending}" for name in catalogue().find(dataset).folders for ending in ("", ".gz")
+    )
+    return next((candidate for candidate in candidates if candidate.exists()), None)
+
+
+# -- what is there ---------------------------------------------------------------------------------------------------
+
+
+def listing_page(known: Catalogue, folder: Folder) -> Page:
+    """Every dataset of the catalogue, and whether it is on this disk."""
+    columns: list[str | Column] = [
+        "name",
+        "what",
+        "here",
+        "download",
+        Column("checksum", spare=2),
+        Column("licence", spare=1),
+    ]
+    table = Table("Datasets", [*columns, Column("home", spare=3), Column("citation", spare=4)])
+    for dataset in known.datasets:
+        size, complete = dataset.known_size
+        about = (dataset.licence, dataset.home, dataset.citation)
+        shown = readable(size or None, complete)
+        table.add(dataset.name, dataset.title, _here(dataset, folder), shown, _checksums(dataset), *about)
+    notes = [
+        f"Folder: {folder.root} (set DIALGAUGE_DATA to change it). 'dialgauge data get NAME' fetches one.",
+        "--wide shows homes and citations.",
+    ]
+    return Page(title="Datasets", tables={"datasets": table}, notes=notes)
+
+
+def _here(dataset: Dataset, folder: Folder) -> str:
+    if not dataset_folder(dataset, folder).is_dir():
+        return "no"
+    return "yes" if folder.receipt(dataset.name) is not None else "by hand"
+
+
+def _checksums(dataset: Dataset) -> str:
+    if dataset.checksums_known:
+        return "known"
+    return "some files" if dataset.known_members else "unknown"
+
+
+def readable(size: int | None, complete: bool = True) -> str:
+    """Bytes for people.
+
+    >>> readable(276_797_805), readable(1_500, complete=False), readable(None)
+    ('277 MB', 'over 1.5 kB', 'unknown')
+    >>> [readable(size) for size in (0, 999, 9_940, 999_999, 5 << 40)]
+    ['0 bytes', '999 bytes', '9.9 kB', '1.0 MB', '5.5 TB']
+    """
+    if size is None:
+        return "unknown"
+    amount, unit = float(size), 0
+    while amount >= 999.5 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    text = f"{amount:.0f}" if unit == 0 or amount >= 9.95 else f"{amount:.1f}"
+    return f"{'' if complete else 'over '}{text} {_UNITS[unit]}"

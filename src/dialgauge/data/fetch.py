@@ -74,10 +74,6 @@ def fetch_file(
             again = False
 
 
-class ChecksumError(DialgaugeError):
-    """What was downloaded is not the file that was expected."""
-
-
 class _Download:
     """One file on its way; survives interruptions of the connection and of the process."""
 
@@ -193,7 +189,7 @@ class _Download:
             return DialgaugeError(message, file=self.url)
         if expected is not None and checksum != expected:
             message = f"the file's sha256 is {checksum}, but {expected} was expected; nothing was kept"
-            return ChecksumError(message, file=self.url)
+            return DialgaugeError(message, file=self.url)
         return None
 
     def forget(self) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from dialgauge.data.datasets import Dataset, Remote
-from dialgauge.data.fetch import ChecksumError, Patience, TransferProgress, fetch_file
-from dialgauge.data.folder import RECEIPT, Entry, Folder, Receipt
+from dialgauge.data.datasets import RECEIPT, Dataset, Entry, Folder, Receipt, Remote
+from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
 from dialgauge.data.unpack import unpack_archive
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of, writing
@@ -46,7 +45,6 @@ def get(
     folder: Folder,
     *,
     network: bool = True,
-    accept_change: bool = False,
     watcher: Watcher | None = None,
     patience: Patience | None = None,
 ) -> InstalledDataset:
@@ -74,7 +72,7 @@ def get(
                 f"than {folder.root}",
                 file=str(target),
             )
-        return _Installation(dataset, folder, accept_change, watcher, patience).run()
+        return _Installation(dataset, folder, watcher, patience).run()
 
 
 def is_intact(dataset: Dataset, place: Path) -> bool:
@@ -126,13 +124,11 @@ class _Installation:
         self,
         dataset: Dataset,
         folder: Folder,
-        accept_change: bool,
         watcher: Watcher | None,
         patience: Patience | None,
     ) -> None:
-        self.dataset, self.folder, self.accept_change = dataset, folder, accept_change
+        self.dataset, self.folder = dataset, folder
         self.watcher, self.patience = watcher, patience
-        self.first_seen = folder.first_seen()
 
     def run(self) -> InstalledDataset:
         downloads = _downloads(self.folder, self.dataset)
@@ -150,30 +146,25 @@ class _Installation:
             self._compare_members(files)
             receipt = Receipt(dataset=self.dataset.name, downloads=tuple(entries), files=files)
             (content / RECEIPT).write_bytes(msgspec.json.format(msgspec.json.encode(receipt)) + b"\n")
-            fetched = zip(self.dataset.remotes, entries, strict=True)
-            trusted = {remote.url: entry.sha256 for remote, entry in fetched if not remote.sha256}
-            self.folder.remember(trusted)
             content.rename(self.folder.path(self.dataset.name))
         shutil.rmtree(downloads, ignore_errors=True)
-        new = tuple(url for url in trusted if url not in self.first_seen)
-        return InstalledDataset(self.folder.path(self.dataset.name), fetched=True, trusted=new)
+        trusted = tuple(remote.url for remote in self.dataset.remotes if not remote.sha256)
+        return InstalledDataset(self.folder.path(self.dataset.name), fetched=True, trusted=trusted)
 
     def _download(self, remote: Remote, target: Path) -> Entry:
         """The file on this disk; one that an interrupted call left whole is taken as it is."""
-        expected = remote.sha256 or (None if self.accept_change else self.first_seen.get(remote.url))
-        if not (target.exists() and expected is not None and sha256_of(target) == expected):
-            self._fetch(remote, target, expected)
+        if not (target.exists() and remote.sha256 and sha256_of(target) == remote.sha256):
+            self._fetch(remote, target)
         return Entry(remote.url, target.stat().st_size, sha256_of(target))
 
-    def _fetch(self, remote: Remote, target: Path, expected: str | None) -> None:
+    def _fetch(self, remote: Remote, target: Path) -> None:
         progress = self.watcher(remote.path or remote.file_name) if self.watcher else None
+        how = {"sha256": remote.sha256, "size": remote.size}
         try:
-            fetch_file(remote.url, target, sha256=expected, size=remote.size, progress=progress, patience=self.patience)
+            fetch_file(remote.url, target, **how, progress=progress, patience=self.patience)  # type: ignore[arg-type]
         except DialgaugeError as error:
-            changed = " (it has changed since its first download: --accept-change takes the new one)"
-            unpublished = isinstance(error, ChecksumError) and remote.sha256 is None
-            hint = changed if unpublished else f"; the dataset's home is {self.dataset.home}"
-            raise DialgaugeError(error.message + hint, file=error.file) from error
+            message = f"{error.message}; the dataset's home is {self.dataset.home}"
+            raise DialgaugeError(message, file=error.file) from error
 
     def _place(self, remote: Remote, archive: Path, content: Path) -> None:
         if remote.unpack:
@@ -189,7 +180,7 @@ class _Installation:
 
     def _compare_members(self, files: tuple[Entry, ...]) -> None:
         """Where an archive's checksum is unknown, those of some of its files may be known: then they decide."""
-        if self.dataset.checksums_known or self.accept_change:
+        if self.dataset.checksums_known:
             return
         here = {entry.path: entry for entry in files}
         for path, member in self.dataset.known_members.items():
@@ -198,7 +189,7 @@ class _Installation:
             if here[path].sha256 != member.sha256:
                 raise DialgaugeError(
                     f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is "
-                    f"{here[path].sha256}, known is {member.sha256}); --accept-change takes it anyway"
+                    f"{here[path].sha256}, known is {member.sha256}); nothing was kept"
                 )
 
 

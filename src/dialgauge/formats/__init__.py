@@ -90,7 +90,11 @@ if TYPE_CHECKING:
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.peek import Peek as Peek
     from dialgauge.formats.predictions.common import example_rows as example_rows
-    from dialgauge.formats.propose import Proposal as Proposal, propose_mapping as propose_mapping
+    from dialgauge.formats.propose import (
+        Proposal as Proposal,
+        propose_mapping as propose_mapping,
+        proposed_mapping as proposed_mapping,
+    )
     from dialgauge.formats.registry import (
         BUILT_IN as BUILT_IN,
         LAST_RESORT as LAST_RESORT,

@@ -23,9 +23,10 @@ from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
 from dialgauge.formats.propose_logs import log_mapping, open_verdict, read_sample
+from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
 from dialgauge.formats.row_paths import Row, beginning, inside, rows
 from dialgauge.formats.row_structure import field_names, plain_name, possible_paths, ranked
-from dialgauge.formats.source import Part
+from dialgauge.formats.source import Part, parts_of
 from dialgauge.text import counted, plain
 
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
@@ -70,6 +71,20 @@ class Proposal(Struct, frozen=True):
         unread = [f"{name} ({share:.0%})" for name, share in self.unread.items()]
         remarks += [f"not read (share of rows): {', '.join(unread)}"] if unread else []
         return "".join([self.yaml, *(f"# {plain(remark)[:160]}\n" for remark in remarks)])
+
+
+def proposed_mapping(file: str) -> str:
+    """The proposal for a file as YAML, with what it reads and does not read in comments."""
+    parts = parts_of(file)
+    if len(parts) > 1:
+        raise DialgaugeError("it holds several files; a mapping is proposed for one", file=file)
+    try:
+        named = recognise(parts[0]).name
+    except UnknownFormat:
+        named = ""
+    if named not in ("", LAST_RESORT, "messages", "mapping", "mapped-log", "document"):
+        return f"# it is read as {named} and needs no mapping\n"
+    return propose_mapping(parts[0]).text()
 
 
 def propose_mapping(part: Part) -> Proposal:
