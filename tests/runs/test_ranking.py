@@ -39,10 +39,6 @@ def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Ru
     measures = [name for name in run.scores if name in paired and not name.endswith("]")]
     assert ranking.dialogues == plainly(run, "FGA@0.5", measures)
     assert ranking.values == sorted(ranking.values)
-    by_jga = worst_first(run, "JGA")
-    assert by_jga is not None
-    assert by_jga.dialogues == plainly(run, "JGA", measures)
-    assert worst_first(run, "nonsense") is None
 
 
 def test_a_run_of_an_unknown_kind_goes_by_its_first_measure_and_one_without_scores_has_none() -> None:

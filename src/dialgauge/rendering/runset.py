@@ -251,7 +251,7 @@ class RunSet(Presented, Mapping[str, Run]):
         """The worst dialogues of each system by a measure, by default the one that all pages of the run rank by."""
         shown = Display()
         for name, run in self.items():
-            ranking = worst_first(run, by)
+            ranking = worst_first(run)
             if ranking is None:
                 known = run.table("dialogue_scores")["measure"].unique().to_list()
                 raise UnknownNameError(f"{name}: dialogues have no value of '{by or ''}'.{nearest(by or '', known)}")

@@ -7,7 +7,7 @@ all others, and first of them those whose task passed in another trial: there is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from dialgauge.kinds import Kind, kind_named
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import polars
 
     from dialgauge.runs.run import Run
-
-    ReadTable = Callable[[str], polars.DataFrame]
 
 
 class WorstFirst(NamedTuple):
@@ -39,20 +37,16 @@ class WorstFirst(NamedTuple):
         return ", then by ".join(self.keys)
 
 
-def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = None) -> WorstFirst | None:
-    """The ranking by a measure, or by the one that the kind names; None where dialogues have no value of it.
-
-    ``table`` reads a table of the run, for whoever keeps tables in memory.
-    """
+def worst_first(run: Run) -> WorstFirst | None:
+    """The ranking by the measure that the kind names; None where dialogues have no value of it."""
     import polars as pl
 
-    read = table or run.table
     kind = kind_named(run.kind)
     if DIALOGUE_SCORES not in run.tables:
         return None
-    scores = read(DIALOGUE_SCORES)
-    verdicts = _verdicts(run, kind, read) if by is None else None
-    measures = _measures(run, kind, _known(scores, whole=verdicts is not None), by)
+    scores = run.table(DIALOGUE_SCORES)
+    verdicts = _verdicts(run, kind)
+    measures = _measures(run, kind, _known(scores, whole=verdicts is not None))
     if not measures:
         return None
     ranked = scores.select("dialogue").unique()
@@ -63,7 +57,7 @@ def worst_first(run: Run, by: str | None = None, *, table: ReadTable | None = No
     keys = [f"value {index}" for index in range(len(measures))]
     falling = [run.scores[measure].higher_is_better is False for measure in measures]
     basis = [measures[0]]
-    if (mistakes := _mistakes(run, kind, read)) is not None and kind.mistakes is not None:
+    if (mistakes := _mistakes(run, kind)) is not None and kind.mistakes is not None:
         ranked = ranked.join(mistakes, on="dialogue", how="left")
         keys.insert(1, "mistakes")
         falling.insert(1, True)
@@ -89,13 +83,13 @@ def _known(scores: polars.DataFrame, *, whole: bool) -> set[str]:
     return {name for name, count in counts.items() if not whole or count == most}
 
 
-def _verdicts(run: Run, kind: Kind, read: ReadTable) -> polars.DataFrame | None:
+def _verdicts(run: Run, kind: Kind) -> polars.DataFrame | None:
     """``passed`` of each dialogue, and whether its task went the same way in all trials; None where nobody knows."""
     import polars as pl
 
     if kind.verdicts is None or kind.verdicts.table not in run.tables:
         return None
-    frame = read(kind.verdicts.table)
+    frame = run.table(kind.verdicts.table)
     column, task = kind.verdicts.column, kind.verdicts.task
     if not {"dialogue", task} <= set(frame.columns) or frame.schema.get(column) != pl.Boolean:
         return None
@@ -106,25 +100,25 @@ def _verdicts(run: Run, kind: Kind, read: ReadTable) -> polars.DataFrame | None:
     return frame.select("dialogue", passed.alias("passed"), steady.alias("steady"))
 
 
-def _measures(run: Run, kind: Kind, known: set[str], by: str | None) -> list[str]:
+def _measures(run: Run, kind: Kind, known: set[str]) -> list[str]:
     """The measures of whole dialogues that rank them, the first one first."""
     fit = [
         name
         for name, score in run.scores.items()
-        if name in known and (name == by or (not name.endswith("]") and score.higher_is_better is not None))
+        if name in known and not name.endswith("]") and score.higher_is_better is not None
     ]
-    wanted = [by] if by is not None else [*kind.worst_by, *kind.headline, *fit]
+    wanted = [*kind.worst_by, *kind.headline, *fit]
     first = next((name for name in wanted if name in fit), None)
     return [] if first is None else [first, *(name for name in fit if name != first)]
 
 
-def _mistakes(run: Run, kind: Kind, read: ReadTable) -> polars.DataFrame | None:
+def _mistakes(run: Run, kind: Kind) -> polars.DataFrame | None:
     """How many mistakes each dialogue has; None where the run does not tell."""
     import polars as pl
 
     if kind.mistakes is None or kind.mistakes.table not in run.tables:
         return None
-    frame = read(kind.mistakes.table)
+    frame = run.table(kind.mistakes.table)
     if not {"dialogue", *kind.mistakes.columns} <= set(frame.columns):
         return None
     counts = [pl.col(name).cast(pl.Float64, strict=False).sum() for name in kind.mistakes.columns]
