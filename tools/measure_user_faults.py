@@ -1,9 +1,8 @@
 """Measures the checks of user faults on the labelled conversations and writes the record that the command prints.
 
-python tools/measure_user_faults.py DATA [--part development] [--date 2026-11-16] [--write]
+python tools/measure_user_faults.py DATA [--date 2026-11-16] [--write]
 
-DATA holds the folder ``tau``. Without ``--write`` the record is only printed. ``--part development`` looks at nothing
-but the half on which the checks were written.
+DATA holds the folder ``tau``. Without ``--write`` the record is only printed.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from dialgauge.users.faults import (
 from dialgauge.users.faults.labelled import (
     FIRST,
     FRESH,
-    PARTS,
     RECORD,
     SECOND,
     ConversationKey,
@@ -38,8 +36,8 @@ from dialgauge.users.faults.labelled import (
     check_records,
 )
 
-#: How conversations were drawn, and where the halves part: numbers below are for development.
-SEED, DRAWN, DEVELOPMENT = 16, 120, 60
+#: How conversations were drawn.
+SEED, DRAWN = 16, 120
 #: How the fresh part was drawn, from what was left.
 FRESH_SEED, FRESH_DRAWN = 17, 30
 _LABELS = Path(__file__).parent.parent / "src/dialgauge/users/faults/labels"
@@ -77,29 +75,24 @@ def draw_fresh(conversations: Iterable[ConversationKey]) -> list[ConversationKey
     return random.Random(FRESH_SEED).sample(sorted({*every} - {*draw(every)}), FRESH_DRAWN)  # noqa: S311
 
 
-def labels_of(part: str) -> list[LabelledConversation]:
-    """The labels of a part, by the labeller that counts as the truth."""
-    if part == "fresh":
-        return load_labels(FRESH)
-    return [load_label for load_label in load_labels() if (load_label.number < DEVELOPMENT) == (part == "development")]
-
-
-def measure(
-    checked: Mapping[ConversationKey, CheckedConversation], *, on: str, parts: Sequence[str] = PARTS
-) -> CheckMeasurement:
+def measure(checked: Mapping[ConversationKey, CheckedConversation], *, on: str) -> CheckMeasurement:
     """The record of checks on the labelled conversations; ``on`` is the date."""
     first, second = load_labels(FIRST), load_labels(SECOND)
-    labels = {part: labels_of(part) for part in parts}
+    labels = [*first, *load_labels(FRESH)]
+    logs = {file: [label for label in labels if label.file == file] for file in sorted({each.file for each in labels})}
     return CheckMeasurement(
         measured=on,
-        seed=SEED,
-        fresh_seed=FRESH_SEED,
-        conversations={part: len(labels[part]) for part in parts} | {"twice": len(second)},
-        checks={part: check_records(checked, labels[part]) for part in parts},
-        overall=check_records(checked, [label for part in parts for label in labels[part]]),
-        against_second=check_records(checked, second) if {*parts} == {*PARTS} else {},
+        conversations={_log(file): len(own) for file, own in logs.items()},
+        twice=len(second),
+        logs={_log(file): check_records(checked, own) for file, own in logs.items()},
+        overall=check_records(checked, labels),
+        against_second=check_records(checked, second),
         agreement=labeller_agreement(first, second),
     )
+
+
+def _log(file: str) -> str:
+    return file.removesuffix(".json.gz")
 
 
 def labeller_agreement(
@@ -134,16 +127,14 @@ def main() -> None:
     """Measure, print, and where asked to, write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     every = all_conversations(options.data)
     if draw(every) + draw_fresh(every) != [one.key for one in load_labels() + load_labels(FRESH)]:
         raise SystemExit("the labelled conversations are not those that the seeds draw")
-    parts = options.part or PARTS
-    wanted = {one.key for part in parts for one in labels_of(part)}
-    record = measure(checked_conversations(options.data, wanted), on=options.date, parts=parts)
+    wanted = {one.key for one in load_labels() + load_labels(FRESH)}
+    record = measure(checked_conversations(options.data, wanted), on=options.date)
     content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
     sys.stdout.write(content.decode())
     if options.write:

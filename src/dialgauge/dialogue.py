@@ -208,11 +208,14 @@ class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     message: tuple[str, ...] = ()
     #: Values that the user is told beside the message, by name.
     knows: dict[str, str] = {}
+    #: Names of what the user is not to give, such as ``user id``.
+    secret: tuple[str, ...] = ()
 
     @property
     def instruction(self) -> tuple[str, ...]:
-        """The lines that a user is given: the message, and ``knows NAME: VALUE``."""
-        return (*self.message, *(f"knows {name}: {value}" for name, value in self.knows.items()))
+        """The lines that a user is given: the message, ``knows NAME: VALUE``, and ``does not give NAME``."""
+        known = (f"knows {name}: {value}" for name, value in self.knows.items())
+        return (*self.message, *known, *(f"does not give {name}" for name in self.secret))
 
 
 class SideUsage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):

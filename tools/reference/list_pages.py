@@ -175,7 +175,7 @@ def _user_faults() -> str:
         "What the checks of `dialgauge users faults` find in labelled conversations, from the record in the package. "
         "[What it means](../explanation/user-fault-checks.md).",
     ]
-    for name, kinds in record.checks.items():
+    for name, kinds in {**record.logs, "all": record.overall}.items():
         rows = [
             (
                 code(kind),
@@ -190,7 +190,7 @@ def _user_faults() -> str:
             if each.right or each.wrong or each.missed
         ]
         header = ("kind", "right", "wrong", "missed", "same message", "precision", "recall", "not checked")
-        parts += [f"## {name.replace('_', '-').capitalize()}", table(header, rows)]
+        parts += [f"## {name}", table(header, rows)]
     return sections(*parts)
 
 

@@ -8,12 +8,9 @@ from typing import Literal
 
 import click
 
-from dialgauge import formats, rendering, report, runs, users
+from dialgauge import formats, report, runs, users
 from dialgauge.cli import common
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
-from dialgauge.cli.common import (
-    row_limit,
-)
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
     BEHAVIOURS,
@@ -28,8 +25,7 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import OldOutput, OnScreen, Output, PageOutput
-from dialgauge.cli.screen import err, out
+from dialgauge.cli.output import OnScreen, Output, PageOutput
 
 
 @options
@@ -139,30 +135,13 @@ def score(
     help="Recorded conversations with goals or instructions (tau-bench, tau2-bench, lab, GCDF1, ...), or the folder "
     "of a stored run.",
 )
+@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
 @click.option(
-    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+    "--resamples", type=Whole(0, 1_000_000), default=1000, help="Bootstrap resamples for the 95% intervals; 0 for none."
 )
-@click.option("--dialogue", "dialogue", metavar="ID", help="Show everything the checks found in one conversation.")
-@click.option(
-    "--limit", "limit", type=Whole(0), default=20, help="Rows to show of each list; 0 for all. Files have all."
-)
-@click.option(
-    "--detail",
-    "detail",
-    is_flag=True,
-    help="Also show how the checks were measured, by parts and earlier; files always have it.",
-)
-@click.option(
-    "--resamples",
-    "resamples",
-    type=Whole(0, 1_000_000),
-    default=1000,
-    help="Bootstrap resamples for the 95% intervals; 0 for none.",
-)
-@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for resampling.")
+@click.option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
 @click.option(
     "--judge",
-    "judge",
     default="",
     show_default=False,
     metavar="URL|local",
@@ -170,54 +149,41 @@ def score(
 )
 @click.option(
     "--judge-set",
-    "judge_set",
     multiple=True,
     metavar="NAME=VALUE",
     help="Judge setting: model, key_env, cassette, ...; repeatable.",
 )
-@bundle(output=OldOutput)
+@bundle(output=Output)
 def faults(
     conversations: tuple[str, ...],
     format: str | None,
-    dialogue: str | None,
-    limit: int,
-    detail: bool,
     resamples: int,
     seed: int,
     judge: str,
     judge_set: tuple[str, ...],
-    output: OldOutput,
+    output: Output,
 ) -> int:
     """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
 
-    The user ends too early, invents facts, contradicts itself or its instruction, leaks the instruction, repeats
-    itself, speaks as the agent, says nothing, withholds, or disobeys. Each check reports what it could not look at, and
-    its precision and recall on labelled conversations. No language model is used unless --judge names one.
+    With recorded acts and a goal of slots, what was said is compared exactly. In texts only what has a shape (ids,
+    codes, addresses) or is declared is checked; for the rest, --judge asks a language model. 'dialgauge show RUN --only
+    trust' says how many faults of labelled logs are found.
 
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
     """
-    from dialgauge.users.faults import missing_sentence, model_judge, record_table, user_faults
+    from dialgauge.users.faults import model_judge, user_faults
 
     asked = model_judge(judge, named_settings(judge_set, "--judge-set"), seed=seed) if judge else None
     results = user_faults(
-        conversations, format=format, resamples=resamples, seed=seed, judge=asked, progress=OnScreen()
+        common.named_systems(conversations),
+        format=format,
+        resamples=resamples,
+        seed=seed,
+        judge=asked,
+        progress=OnScreen(),
     )
-    screen = out if output.on_screen else err
-    for each in results.runs:
-        for note in each.notes:
-            screen.print(f"{each.name}: {note}{'' if note.endswith('?') else '.'}")
-        if missing := missing_sentence(each):
-            screen.print(missing)
-
-    def tables(rows: int, *, detailed: bool) -> list[rendering.Table]:
-        if dialogue is None:
-            return results.tables(limit=rows, detail=detailed)
-        explained = [part for part in results.explain(dialogue) if not isinstance(part, str)]
-        return [*explained, record_table(detail=detailed), *results.agreement]
-
-    shown = tables(row_limit(limit), detailed=detail)
-    output.present(results, "users-faults", tables=shown, in_files=lambda: tables(row_limit(0), detailed=True))
+    output.present(results)
     return 0 if results.complete else EXIT_INCOMPLETE
 
 

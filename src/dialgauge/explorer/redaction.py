@@ -6,6 +6,7 @@ shown together; what users know is read from what they were told, and what is pe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -15,7 +16,6 @@ from msgspec import structs
 from dialgauge.personal_fields import PersonalField, ids_of_things, personal_fields
 from dialgauge.redaction import NOT_FOUND, Redactor, tool_data
 from dialgauge.runs import FIXED, Run, renamed, run_in_memory
-from dialgauge.users.faults import known_values, names_of_user
 
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
@@ -29,15 +29,39 @@ def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
 def _known_in(run: Run) -> Iterator[str]:
     for dialogue in run.dialogues():
         if dialogue.goal:
-            yield from known_values(dialogue.goal)
+            yield from dialogue.goal.knows.values()
+            for match in _VALUE.finditer("\n".join(dialogue.goal.message)):
+                yield match["quoted"] or match[0]
 
 
 def _fields_in(run: Run) -> Iterator[PersonalField]:
     for dialogue in run.dialogues():
-        for name in names_of_user("\n".join(dialogue.instruction)):
+        for name in _names_of_user("\n".join(dialogue.instruction)):
             yield PersonalField("name", name)
         for holder, name in tool_data(msgspec.to_builtins(dialogue)):
             yield from personal_fields(holder[name])
+
+
+#: What an instruction tells its user that no other would say: up to three words in quotes, words with letters and
+#: digits, long numbers.
+_VALUE = re.compile(
+    r"(?<!\w)[\"“‘'](?P<quoted>[^\s\"”’']+(?: [^\s\"”’']+){0,2})[\"”’'](?!\w)"
+    r"|\b(?=[\w.-]*[^\W\d_])(?=[\w.-]*\d)\w[\w.-]{3,}\w\b|\b\d{5,}\b"
+)
+_PERSON = re.compile(
+    r"\b[Yy]ou(?: are|'re) (?P<full>[A-Z][\w'-]+(?: [A-Z][\w'-]+){1,3})"
+    r"|\b(?:[Yy]our|[Mm]y) (?:\w+ )?name(?: is|:) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})"
+)
+
+
+def _names_of_user(instruction: str) -> list[str]:
+    """The parts of the names that an instruction gives its user.
+
+    >>> _names_of_user("You are Mia Li. Your middle name is Ann.")
+    ['Mia', 'Li', 'Ann']
+    """
+    names = [match["full"] or match["name"] for match in _PERSON.finditer(instruction)]
+    return list(dict.fromkeys(part for name in names for part in name.split()))
 
 
 def _ids_in(run: Run) -> Iterator[str]:

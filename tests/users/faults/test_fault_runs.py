@@ -1,180 +1,234 @@
-"""Checked conversations as runs, on the screen and in JSON."""
+"""Runs of user faults: what they hold, which data they are of, what they could look at, and how they compare."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-import polars
+import msgspec
 import pytest
 
+from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import parse_measure
-from dialgauge.runs import Store
-from dialgauge.users.faults import KINDS, explanation_tables, faults_run, user_faults
+from dialgauge.measures import Signature
+from dialgauge.report import run_page
+from dialgauge.runs import Run, Store
+from dialgauge.users.faults import user_faults
 from runs.contract import assert_run_contract
 from support.agent_results import tau_result
 from support.commands import dialgauge
-from support.examples import EXAMPLES
+from support.shared import shared_folder
 from support.talks import talk
 
+DATA = shared_folder("data")
+needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with tau results")
 ASK = "Could you please provide your user ID?"
 
 
-def results(path: Path) -> Path:
-    """Two trials of one task, one user withholding its id, and two of one that has no id."""
-    answers = {("a", 0): "I forgot it.", ("a", 1): "It is ann_lee_2041.", ("b", 0): "Why?", ("b", 1): "Why?"}
-    content = []
-    for (task, trial), answer in answers.items():
-        one = tau_result(task, trial, 0.0)
-        one["info"]["task"]["instruction"] = "You are ann_lee_2041." if task == "a" else "Ask."
-        one["traj"] = [
-            {"role": "system", "content": "policy"},
-            {"role": "user", "content": "hello"},
-            {"role": "assistant", "content": ASK},
-            {"role": "user", "content": answer},
-        ]
-        content.append(one)
-    path.write_text(json.dumps(content))
-    return path
+def conversation(task: str, trial: int, *, answer: str = "I forgot it.", told: str = "You are ann_lee_2041.") -> Any:
+    one = tau_result(task, trial, 0.0)
+    one["info"]["task"]["instruction"] = told
+    texts = ("policy", "hello", ASK, answer)
+    roles = ("system", "user", "assistant", "user")
+    one["traj"] = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+    return one
+
+
+def failed(task: str, trial: int, words: int = 0) -> Any:
+    one = conversation(task, trial)
+    one["info"]["error"] = "RateLimitError"
+    one["traj"] = one["traj"][:words]
+    return one
+
+
+def checked(path: Path, *conversations: Any, resamples: int = 0) -> Run:
+    path.write_text(json.dumps(conversations))
+    return user_faults(path, resamples=resamples)[0]
+
+
+def simulations(user: str, domain: str, agent: str, wish: str = "fly") -> dict[str, Any]:
+    said = [
+        {"role": "assistant", "content": ASK, "turn_idx": 0},
+        {"role": "user", "content": "I forgot it.", "turn_idx": 1},
+    ]
+    told = {"domain": domain, "reason_for_call": f"You want to {wish}.", "task_instructions": "Be brief."}
+    return {
+        "info": {
+            "num_trials": 1, "max_steps": 200, "max_errors": 10, "agent_info": {"llm": agent},
+            "user_info": {"llm": user}, "environment_info": {"domain_name": domain, "policy": "be kind"},
+        },
+        "tasks": [{"id": "1", "user_scenario": {"instructions": told}}],
+        "simulations": [{
+            "id": "s", "task_id": "1", "trial": 0, "termination_reason": "user_stop", "messages": said,
+            "reward_info": {"reward": 1.0},
+        }],
+    }  # fmt: skip
+
+
+def signed(path: Path, **told: str) -> str:
+    path.write_text(json.dumps(simulations(**told)))
+    return user_faults(path, resamples=0)[0].signature
 
 
 def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
-    run = user_faults(results(tmp_path / "r.json"), resamples=50)[0]
+    run = checked(tmp_path / "r.json", conversation("x", 0), conversation("y", 0, told="Ask."), resamples=50)
     assert_run_contract(run)
     stored = Store(tmp_path / "store").add(run)
     assert_run_contract(stored)
     assert stored.table("faults").equals(run.table("faults"))
     again = user_faults(stored.path, resamples=50)[0]
     assert again.scores == run.scores and again.table("faults").equals(run.table("faults"))
-
-
-def test_shares_count_only_what_was_checked(tmp_path: Path) -> None:
-    run = user_faults(results(tmp_path / "r.json"), resamples=0)[0]
-    assert run.scores["UserFault[withheld]"].value == 0.5
-    assert run.scores["UserFault"].value == 0.25
-    assert run.scores["NoFaultFound"].value == 0.75
-    assert "UserFault[contradicted]" not in run.scores
-    assert parse_measure("UserFault[withheld]").card.family == "faults"
-
-
-def test_what_the_tables_hold(tmp_path: Path) -> None:
-    run = user_faults(results(tmp_path / "r.json"), resamples=0)[0]
     [row] = run.table("faults").to_dicts()
-    assert (row["dialogue"], row["kind"], row["turn"], row["message"], row["length"]) == ("a#0", "withheld", 2, 3, 1)
-    assert (row["checked"], row["by"]) == ("part", "check")
-    checks = run.table("fault_checks")
-    assert checks.height == 4 * len(KINDS)
-    unchecked = checks.filter((polars.col("dialogue") == "b#0") & (polars.col("checked") == "none"))
-    assert "withheld" in unchecked["kind"].to_list()
+    assert (row["dialogue"], row["kind"], row["turn"], row["message"], row["by"]) == ("x#0", "withheld", 2, 3, "check")
 
 
-def test_the_screen_says_what_was_found_what_not_and_how_far_to_trust_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    done = dialgauge(capsys, "users", "faults", results(tmp_path / "r.json"), "--resamples", 50)
-    assert done.code == 0
-    for part in ("1 of 2", "not checked", "Not checked, or only in part", "How far the checks can be trusted", "n="):
-        assert part in done.out
-    assert "no user fault" not in done.out.lower()
-    lines = done.out.splitlines()
-    assert max(len(line) for line in lines[: lines.index("")] if "[" in line and "%" not in line) <= 80
-
-
-def test_the_reward_stands_beside_the_fault_and_the_history_of_the_checks_behind_detail(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = results(tmp_path / "r.json")
-    brief = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--json", tmp_path / "r.faults.json")
-    assert "conversation   reward   kind" in brief.out and "recall" in brief.out
-    assert "held out" not in brief.out and "Measurement 1" not in brief.out
-    [system] = json.loads((tmp_path / "r.faults.json").read_text())["systems"]
-    assert [(fault["dialogue"], fault["reward"]) for fault in system["faults"]] == [("a#0", 0.0)]
-    whole = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--detail")
-    assert "held out" in whole.out and "Measurement 1" in whole.out
-    dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--table", tmp_path / "r.md")
-    assert "Measurement 1" in (tmp_path / "r.md").read_text()
-
-
-def test_the_screen_is_limited_and_files_have_all_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = []
-    for task in ("a", "b", "c"):
-        one = json.loads(results(tmp_path / "r.json").read_text())[0]
-        content.append(one | {"task_id": task})
-    (tmp_path / "r.json").write_text(json.dumps(content))
-    call = ("users", "faults", tmp_path / "r.json", "--resamples", 0)
-    few = dialgauge(capsys, *call, "--limit", 1, "--table", tmp_path / "few.json")
-    whole = dialgauge(capsys, *call, "--limit", 0, "--table", tmp_path / "whole.json")
-    assert "The first 1 of 3 faults; --limit shows more." in few.out
-    assert "--limit" not in whole.out
-    assert (tmp_path / "few.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
-
-
-def test_one_conversation_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = results(tmp_path / "r.json")
-    done = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0")
-    assert "I forgot it." in done.out and "What was looked at" in done.out
-    with pytest.raises(DialgaugeError, match=r"no conversation 'a#7'.*a#"):
-        explanation_tables(user_faults(file, resamples=0)[0], "a#7")
-
-
-def test_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    done = dialgauge(capsys, "users", "faults", results(tmp_path / "r.json"), "--json", "-")
-    content = json.loads(done.out)
-    [system] = content["systems"]
-    assert [fault["message"] for fault in system["faults"]] == [3]
-    assert len(system["checks"]) == 4 * len(KINDS)
-    assert content["record"]["checks"]["held_out"].keys() == KINDS.keys()
-    assert content["earlier_held_out_measurements"]
-
-
-def test_a_stored_run_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    store = tmp_path / "store"
-    done = dialgauge(capsys, "users", "faults", results(tmp_path / "r.json"), "--run", "--store", store)
-    assert done.code == 0 and "stored as run" in done.err
-    [run] = Store(store).list()
-    assert run.kind == "faults"
-
-
-def test_a_file_without_conversations_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "x.json").write_text("{}")
-    assert dialgauge(capsys, "users", "faults", tmp_path / "x.json").code == 2
-    assert dialgauge(capsys, "users", "faults", tmp_path / "missing.json").code == 2
+def test_shares_count_only_what_was_checked_and_logs_without_instructions_have_no_rate(tmp_path: Path) -> None:
+    run = checked(tmp_path / "r.json", conversation("x", 0), conversation("y", 0, told="Ask."))
+    assert run.scores["UserFault[withheld]"].value == 1.0
+    assert (run.scores["UserFault"].value, run.scores["NoFaultFound"].value) == (0.5, 0.5)
+    assert not {"UserFault[contradicted]", "UserFault[disobeyed]"} & run.scores.keys()
+    untold = user_faults([msgspec.structs.replace(each, goal=None) for each in run.dialogues()], resamples=0)[0]
+    assert not {"UserFault", "NoFaultFound", "UserFault[withheld]"} & untold.scores.keys()
+    assert "conversations has no rate of user faults: no conversation has an instruction" in str(run_page(untold))
 
 
 def test_conversations_by_acts_are_checked_exactly() -> None:
     goal = {"hotel": Task(info={"area": "north"})}
     bad = talk(goal, ("hotel inform area=south",), ("hotel recommend name=acorn",), ("general bye",))
-    run = faults_run([bad], "lab", resamples=0)
+    run = user_faults([bad], resamples=0)[0]
     assert run.scores["UserFault[contradicted]"].value == 1.0
     assert run.scores["UserFault[early_end]"].value == 0.0
 
 
-def test_a_file_that_was_cut_off_says_so_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "two.json"
-    file.write_bytes(EXAMPLES["tau2"])
-    done = dialgauge(capsys, "users", "faults", file)
-    assert done.code == 1
-    assert done.out.splitlines()[0].startswith("two: 1 of 2 planned conversations")
-
-
-def test_a_conversation_is_explained_in_whichever_file_has_it(
+def test_the_screen_says_what_was_found_where_and_what_was_not_checked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "two.json").write_bytes(EXAMPLES["tau2"])
-    files = [tmp_path / "two.json", results(tmp_path / "r.json")]
-    assert "I forgot it." in dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#0").out
-    assert dialgauge(capsys, "users", "faults", *files, "--dialogue", "a#9").code == 2
+    (tmp_path / "r.json").write_text(json.dumps([conversation("x", 0)]))
+    done = dialgauge(capsys, "users", "faults", tmp_path / "r.json", "--resamples", 0, "--store", tmp_path / "runs")
+    assert done.code == 0
+    for part in ("is asked for its user id", "not checked", "ask a judge", "labelled conversations of tau-bench"):
+        assert part in " ".join(done.out.split())
+    shown = dialgauge(capsys, "show", "latest", "--dialogue", "x#0", "--store", tmp_path / "runs")
+    assert "I forgot it." in shown.out and "withheld" in shown.out
+    trust = dialgauge(capsys, "show", "latest", "--only", "trust", "--store", tmp_path / "runs")
+    assert "tau_airline_gpt-4o" in trust.out
+    (tmp_path / "x.json").write_text("{}")
+    assert dialgauge(capsys, "users", "faults", tmp_path / "x.json").code == 2
 
 
-def test_kinds_and_earlier_measurements_are_told_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = results(tmp_path / "r.json")
-    one = dialgauge(capsys, "users", "faults", file, "--dialogue", "a#0").out
-    every = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--detail").out
-    for shown in (one, every):
-        assert "early end" in shown and "role swap" in shown
-        assert "early_end" not in shown and "role_swap" not in shown
-    assert "before: before" not in every
-    assert "this was right: early end 0 of 2, contradicted 1 of 3, repeated 0 of 1." in every
-    assert "every kind had a precision of at least 90%." in every
+def test_signatures_tell_data_apart_and_not_agents(tmp_path: Path) -> None:
+    usual = {"user": "u", "domain": "airline", "agent": "a"}
+    first = signed(tmp_path / "first.json", **usual)
+    assert signed(tmp_path / "agent.json", **{**usual, "agent": "b"}) == first
+    others = ({"domain": "telecom"}, {"user": "v"}, {"wish": "cancel"})
+    unlike = [signed(tmp_path / "other.json", **{**usual, **other}) for other in others]
+    assert len({first, *unlike}) == 1 + len(others)
+
+
+def test_other_tasks_under_the_same_ids_are_other_data(tmp_path: Path) -> None:
+    one, same, other = (
+        checked(tmp_path / f"{name}.json", conversation("x", 0, told=told, answer=answer))
+        for name, told, answer in (("one", "Ask.", "Why?"), ("same", "Ask.", "How?"), ("other", "Beg.", "Why?"))
+    )
+    assert one.signature == same.signature != other.signature
+    with pytest.raises(DialgaugeError, match=r"one and other cannot be compared: 1 of the 1 .* different goals"):
+        compare_runs([one, other], resamples=10)
+    assert not any("different settings" in note for note in compare_runs([one, same], resamples=10).notes)
+
+
+def test_the_order_and_the_number_of_trials_do_not_change_the_goals(tmp_path: Path) -> None:
+    x, y, again = conversation("x", 0), conversation("y", 0, told="Ask."), conversation("x", 1)
+    runs = [checked(tmp_path / "one.json", x, y), checked(tmp_path / "two.json", y, again, x)]
+    assert len({Signature.parse(run.signature)["gold"] for run in runs}) == 1
+
+
+def test_conversations_that_failed_by_infrastructure_are_told_first_and_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "r.json"
+    run = checked(
+        file, conversation("x", 0), conversation("x", 1, answer="ann_lee_2041"), failed("y", 0), failed("y", 1)
+    )
+    assert run.scores["NoFaultFound"].value == 0.5
+    count = run.coverage["dialogues"]
+    assert (count.expected, count.read, count.scored, count.failed) == (4, 4, 2, 2)
+    assert Signature.parse(run.signature)["dialogues"] == "2"
+    done = dialgauge(capsys, "users", "faults", file, "--no-store")
+    assert done.code == 1
+    told = "r: 2 conversations of 4 with nothing to look at (failed by infrastructure: error 2); shares are of the 2"
+    assert told in " ".join(done.out.split())
+
+
+def test_one_that_broke_off_is_looked_at_as_far_as_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = checked(tmp_path / "r.json", conversation("x", 0), failed("y", 0, words=4))
+    assert run.scores["UserFault[withheld]"].value == 1.0
+    assert run.coverage["dialogues"].scored == 2 and not run.coverage.complete
+    done = dialgauge(capsys, "users", "faults", tmp_path / "r.json", "--no-store")
+    assert done.code == 1
+    told = "1 conversation of 2 with no end of their own (failed by infrastructure: error 1)"
+    assert told in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("change", [{"reward_info": None}, {"termination_reason": "infrastructure_error"}])
+def test_a_simulation_without_a_verdict_makes_a_file_incomplete(tmp_path: Path, change: dict[str, Any]) -> None:
+    content = simulations("u", "airline", "a")
+    content["simulations"][0].update(change)
+    (tmp_path / "r.json").write_text(json.dumps(content))
+    assert not user_faults(tmp_path / "r.json", resamples=0)[0].coverage.complete
+    content["simulations"][0]["messages"] = []
+    (tmp_path / "r.json").write_text(json.dumps(content))
+    silent = user_faults(tmp_path / "r.json", resamples=0)[0]
+    assert silent.coverage["dialogues"].scored == 0 and sum(silent.details["nothing_to_look_at"].values()) == 1
+
+
+def tries(path: Path, seed: int) -> Run:
+    """Twelve tasks with four trials each, which all end alike in most tasks."""
+    forgets = [(task * 7 + seed) % 3 == 0 for task in range(12)]
+    talks = [
+        conversation(str(task), trial, answer="I forgot it." if forgets[task] and trial != seed else "ann_lee_2041")
+        for task in range(12)
+        for trial in range(4)
+    ]
+    return checked(path, *talks, resamples=500)
+
+
+def assert_intervals_agree(runs: list[Run], resamples: int) -> None:
+    comparison = compare_runs(runs, resamples=resamples)
+    for place, run in enumerate(runs):
+        for number, measure in enumerate(comparison.measures):
+            score = run.scores[measure]
+            assert comparison.corpus_values[place, number] == pytest.approx(score.value), measure
+            assert list(comparison.intervals[place, number]) == pytest.approx([score.low, score.high]), measure
+
+
+def test_trials_of_a_task_are_resampled_together(tmp_path: Path) -> None:
+    runs = [tries(tmp_path / f"{name}.json", seed) for seed, name in enumerate("ab")]
+    comparison = compare_runs(runs, resamples=500)
+    assert comparison.basis == "95% intervals over 12 tasks"
+    assert_intervals_agree(runs, 500)
+    stored = [Store(tmp_path / "store").add(run) for run in runs]
+    assert compare_runs(stored, resamples=50).dialogues == comparison.dialogues
+
+
+def test_one_trial_of_each_task_leaves_dialogues_as_they_are(tmp_path: Path) -> None:
+    runs = [checked(tmp_path / f"{name}.json", conversation("x", 0), conversation("y", 0)) for name in "ab"]
+    comparison = compare_runs(runs, resamples=10)
+    assert comparison.basis == "95% intervals over 2 dialogues" and comparison.dialogues == ("x#0", "y#0")
+
+
+@needs_data
+def test_airline_and_telecom_are_not_measured_alike() -> None:
+    assert DATA is not None
+    files = ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3")
+    runs = [user_faults(DATA / "tau" / f"{name}.json.gz", resamples=0)[0] for name in files]
+    assert len({run.signature for run in runs}) == 2
+
+
+@pytest.mark.soak
+@needs_data
+def test_intervals_on_real_trials_agree_with_the_runs(tmp_path: Path) -> None:
+    assert DATA is not None
+    file = DATA / "tau" / "tau_airline_gpt-4o.json.gz"
+    assert_intervals_agree([user_faults({name: file}, resamples=300)[0] for name in "ab"], 300)

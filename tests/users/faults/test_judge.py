@@ -15,7 +15,6 @@ from dialgauge.users.faults import (
     UserFault,
     check_user,
     judge_prompt,
-    judge_records,
     load_labels,
 )
 
@@ -62,7 +61,7 @@ def test_faults_of_users_are_asked_for_with_a_judge() -> None:
     judged = dialgauge.user_faults({"mine": [TALK]}, resamples=0, judge=answering(("invented", 1)))
     assert alone["mine"]["UserFault[invented]"] == 0.0 and judged["mine"]["UserFault[invented]"] == 1.0
     assert "judge:stub" in judged.signature and "judge:stub" not in alone.signature
-    assert "How the judge stub agrees with the labels" in str(judged)
+    assert judged[0].details["judged"] == []
     silent = dialgauge.user_faults([TALK], resamples=0, judge=FaultJudge(lambda prompt: "I would rather not say."))
     assert silent[0].table("faults").equals(alone[0].table("faults"))
 
@@ -93,12 +92,13 @@ def test_a_judge_needs_an_instruction() -> None:
 
 def test_its_agreement_with_labels() -> None:
     labels = load_labels()[:20]
-    perfect = {label.key: [_fault(fault.kind, fault.message) for fault in label.faults] for label in labels}
-    for kind, record in judge_records(perfect, labels).items():
-        assert (record.wrong, record.missed) == (0, 0)
-        assert record.right == sum(label.has(kind) for label in labels) == record.same_message
-    silent = judge_records({label.key: [] for label in labels}, labels)
-    assert all(record.right == 0 and record.precision.value is None for record in silent.values())
+    perfect, silent = answering(), answering()
+    perfect.judged = {label.key: [_fault(fault.kind, fault.message) for fault in label.faults] for label in labels}
+    silent.judged = {label.key: [] for label in labels}
+    for row in perfect.agreement():
+        marked = sum(label.has(row["kind"]) for label in labels)
+        assert (row["right"], row["wrong"], row["missed"], row["labelled"]) == (marked, 0, 0, 20)
+    assert all(row["right"] == 0 and row["precision"]["value"] is None for row in silent.agreement())
 
 
 def _fault(kind: FaultKind, message: int) -> UserFault:

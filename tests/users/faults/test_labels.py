@@ -14,13 +14,11 @@ from tools.measure_user_faults import draw, draw_fresh, labeller_agreement, meas
 from dialgauge.users.faults import (
     KINDS,
     cohen_kappa,
-    load_earlier,
     load_labels,
     load_record,
     share,
 )
 
-DEVELOPMENT = 60
 DRAWN = 120
 FRESH = "fresh.jsonl"
 FRESH_DRAWN = 30
@@ -74,23 +72,20 @@ def test_a_share_ends_where_what_was_counted_is_just_unlikely(count: int, n: int
 
 def test_no_check_reports_below_the_precision_that_is_asked_for() -> None:
     record = load_record()
-    for part in (*record.checks.values(), record.overall, record.against_second):
+    for part in (*record.logs.values(), record.overall, record.against_second):
         for kind, one in part.items():
             assert one.precision.value is None or one.precision.value >= GOOD_ENOUGH, kind
 
 
-def test_the_parts_make_the_whole() -> None:
+def test_the_logs_make_the_whole() -> None:
     record = load_record()
-    assert record.conversations == {
-        "development": DEVELOPMENT, "held_out": DRAWN - DEVELOPMENT, "fresh": FRESH_DRAWN,
-        "twice": len(load_labels(SECOND)),
-    }  # fmt: skip
+    assert sum(record.conversations.values()) == DRAWN + FRESH_DRAWN
+    assert record.twice == len(load_labels(SECOND))
     for kind in KINDS:
         for count in ("right", "wrong", "missed", "same_message", "not_checked"):
-            parts = [getattr(record.checks[part][kind], count) for part in record.checks]
-            assert sum(parts) == getattr(record.overall[kind], count)
+            logs = [getattr(each[kind], count) for each in record.logs.values()]
+            assert sum(logs) == getattr(record.overall[kind], count)
     assert record.agreement == labeller_agreement(load_labels(), load_labels(SECOND))
-    assert all(one["held_out"].keys() == KINDS.keys() for one in load_earlier())
 
 
 def test_the_stored_record_is_what_the_checks_give(shared_data: Path, tool: ModuleType) -> None:
@@ -149,9 +144,6 @@ def test_the_page_has_the_figures_of_the_record() -> None:
         )
         cells = (f"`{kind}`", one.right, one.wrong, one.missed, one.same_message, *shares, one.not_checked)
         assert f"| {' | '.join(map(str, cells))} |" in page
-    for part in record.checks.values():
-        right, missed = (sum(getattr(one, name) for one in part.values()) for name in ("right", "missed"))
-        assert f"| {right} of {right + missed} |" in page
     for question, agreed in record.agreement.items():
         if not (agreed.first or agreed.second):
             continue

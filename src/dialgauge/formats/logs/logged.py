@@ -22,7 +22,7 @@ VERDICTS = ("success", "passed", "reward")
 #: All names that are read of a record.
 NAMES = frozenset(
     {"id", "task_id", "trial", "messages", *VERDICTS, "scores", "cost", "tokens", "seconds", "model", "instruction",
-     "knows", "expected_calls"}
+     "knows", "secret", "expected_calls"}
 )  # fmt: skip
 #: A reward this close to 1 is a pass.
 TOLERANCE = 1e-6
@@ -179,12 +179,14 @@ def _trial(value: Any) -> int | None:
 
 
 def _goal(record: Mapping[str, Any]) -> Goal | None:
-    """What the user was told, and values by name that it knows."""
+    """What the user was told, values by name that it knows, and names of those it is not to give."""
     instruction, knows = record.get("instruction"), record.get("knows")
     lines = instruction if isinstance(instruction, list) else [instruction]
     texts = tuple(line for line in lines if isinstance(line, str) and line.strip())
     values = {str(name): as_text(value) for name, value in knows.items()} if isinstance(knows, dict) else {}
-    return Goal(message=texts, knows=values) if texts or values else None
+    names = record.get("secret")
+    secret = tuple(map(as_text, names)) if isinstance(names, list) else ()
+    return Goal(message=texts, knows=values, secret=secret) if texts or values else None
 
 
 class Numbering:

@@ -3,14 +3,14 @@
 faults = dialgauge.user_faults("tau.json", judge=model_judge("http://localhost:8000/v1", {"model": "wise"}))
 more = FaultJudge(lambda prompt: client.complete(prompt)).add(check_user(dialogue), dialogue)
 
-How it agrees with the labels stands beside its faults: ``judge_records`` measures it as the checks are measured.
+How it agrees with the labels of people stands beside its faults, measured as the checks are measured.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct, structs
@@ -18,17 +18,16 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.faults.checking import check_user
-from dialgauge.users.faults.fault_records import (
+from dialgauge.users.faults.act_checks import check_user
+from dialgauge.users.faults.labelled import FRESH, ConversationKey, check_records, load_labels
+from dialgauge.users.faults.records import (
     KINDS,
     CheckedConversation,
     FaultFindings,
     FaultKind,
     UserFault,
-    runs_of,
+    merge_repeats,
 )
-from dialgauge.users.faults.labelled import CheckRecord, ConversationKey, LabelledConversation, check_records
-from dialgauge.users.faults.recorded_tasks import task_of
 
 #: Letters enough for a verdict with several faults.
 _DEFAULTS = {"max_tokens": "1000"}
@@ -93,7 +92,7 @@ class FaultJudge:
     def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
         """The findings of the checks, all of them, and beside them what only the judge found."""
         faults = self.faults(dialogue)
-        self.judged[Path(file).name, task_of(dialogue), dialogue.ended.trial] = faults
+        self.judged[Path(file).name, dialogue.ended.task or dialogue.id, dialogue.ended.trial] = faults
         return with_judged(checked, faults)
 
     def check(
@@ -114,6 +113,25 @@ class FaultJudge:
         if failed:
             progress.say(f"not judged: {len(failed):,} of {len(dialogues):,}, the first {failed[0]}")
         return checked
+
+    def agreement(self) -> list[dict[str, Any]]:
+        """The judge alone against the labels of the conversations that people labelled: a row for each kind."""
+        labels = [label for label in (*load_labels(), *load_labels(FRESH)) if label.key in self.judged]
+        alone = {
+            key: CheckedConversation(
+                id=key[1],
+                findings=tuple(
+                    FaultFindings(kind, "whole", "judge", tuple(fault for fault in faults if fault.kind == kind))
+                    for kind in KINDS
+                ),
+            )
+            for key, faults in self.judged.items()
+        }
+        return [
+            {"kind": kind, "labelled": len(labels), **msgspec.to_builtins(record)}
+            for kind, record in check_records(alone, labels).items()
+            if record.right or record.wrong or record.missed
+        ]
 
 
 def model_judge(endpoint: str, settings: Mapping[str, str] | None = None, *, seed: int = 0) -> FaultJudge:
@@ -185,21 +203,4 @@ def _joined(finding: FaultFindings, judged: Sequence[UserFault]) -> FaultFinding
     if not own:
         return finding
     extent = "part" if finding.extent == "none" else finding.extent
-    return structs.replace(finding, extent=extent, faults=runs_of(own))
-
-
-def judge_records(
-    judged: Mapping[ConversationKey, Sequence[UserFault]], labels: Sequence[LabelledConversation]
-) -> dict[FaultKind, CheckRecord]:
-    """The judge against labels, by the rules that hold for the checks."""
-    alone = {
-        key: CheckedConversation(
-            id=key[1],
-            findings=tuple(
-                FaultFindings(kind, "whole", "judge", tuple(fault for fault in faults if fault.kind == kind))
-                for kind in KINDS
-            ),
-        )
-        for key, faults in judged.items()
-    }
-    return check_records(alone, labels)
+    return structs.replace(finding, extent=extent, faults=merge_repeats(own))

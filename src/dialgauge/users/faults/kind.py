@@ -5,10 +5,9 @@ from dialgauge.kinds import Kind
 FAULTS = Kind(
     "faults",
     title="Faults of users",
-    cards="dialgauge.users.faults.fault_measures:CARDS",
-    pairing="dialgauge.users.faults.fault_comparison:PAIRING",
+    cards="dialgauge.users.faults.results:CARDS",
+    pairing="dialgauge.users.faults.results:PAIRING",
     view="dialgauge.users.faults.views:VIEW",
-    from_dialogues="dialgauge.users.faults.fault_runs:faults_run",
-    results="dialgauge.users.faults:FaultRuns",
+    from_dialogues="dialgauge.users.faults.results:faults_run",
     headline=("NoFaultFound",),
 )

@@ -2,9 +2,7 @@
 
 The unit is a kind of fault in a conversation: a check is right where the labeller marked the same kind in the same
 conversation, and ``same_message`` counts where the message is the same too. The first labeller is the truth; the second
-labelled a part of the conversations independently. Checks were written on the development half alone. The fresh part
-was drawn and labelled later, from conversations that nobody had looked at. Some rules were widened after that, on
-examples from outside: docs/explanation/user-fault-checks.md tells what no longer counts as unseen.
+labelled a part of the conversations again. Figures hold for the logs they were measured on.
 """
 
 from __future__ import annotations
@@ -12,19 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import resources
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge import stats
-from dialgauge.users.faults.fault_records import KINDS, CheckedConversation, FaultKind
+from dialgauge.users.faults.records import KINDS, CheckedConversation, FaultKind
 
 #: What tells conversations apart: file, task, trial.
 ConversationKey: TypeAlias = tuple[str, str, int]
 
-FIRST, SECOND, FRESH, RECORD, EARLIER = "first.jsonl", "second.jsonl", "fresh.jsonl", "record.json", "earlier.jsonl"
-PARTS = ("development", "held_out", "fresh")
+FIRST, SECOND, FRESH, RECORD = "first.jsonl", "second.jsonl", "fresh.jsonl", "record.json"
 
 
 class FaultLabel(Struct, frozen=True, omit_defaults=True):
@@ -98,11 +95,10 @@ class CheckMeasurement(Struct, frozen=True):
     """The stored record: when and on what the checks were measured, and what came out."""
 
     measured: str
-    seed: int
-    fresh_seed: int
+    #: Labelled conversations of each log, and how many were labelled twice.
     conversations: dict[str, int]
-    checks: dict[str, dict[FaultKind, CheckRecord]]
-    #: On all labelled conversations.
+    twice: int
+    logs: dict[str, dict[FaultKind, CheckRecord]]
     overall: dict[FaultKind, CheckRecord]
     #: The same against the second labeller, on the conversations that both labelled.
     against_second: dict[FaultKind, CheckRecord]
@@ -119,12 +115,6 @@ def load_record() -> CheckMeasurement:
     """What was measured last, as it is printed beside every result of the checks."""
     content = resources.files(__package__).joinpath("labels", RECORD).read_bytes()
     return msgspec.json.decode(content, type=CheckMeasurement)
-
-
-def load_earlier() -> list[dict[str, Any]]:
-    """Earlier measurements on the held-out half, of rules that have changed since: counts that cannot be made again."""
-    lines = resources.files(__package__).joinpath("labels", EARLIER).read_bytes().splitlines()
-    return [msgspec.json.decode(line) for line in lines if line.strip()]
 
 
 def check_records(

@@ -25,33 +25,31 @@ from dialgauge.report import (
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted
-from dialgauge.users.faults.fault_measures import NO_FAULT_FOUND, USER_FAULT
-from dialgauge.users.faults.fault_presentation import missing_sentence
-from dialgauge.users.faults.fault_records import KINDS
-from dialgauge.users.faults.fault_runs import CHECKS, FAULTS
-from dialgauge.users.faults.labelled import load_record
-from dialgauge.users.faults.wordings import fault_words, scope_sentence
+from dialgauge.users.faults.labelled import Share, load_record
+from dialgauge.users.faults.records import KINDS, fault_words, scope_words
+from dialgauge.users.faults.results import CHECKS, FAULTS, NO_FAULT_FOUND, USER_FAULT, missing_sentence
 
 _LOOKED: Mapping[str, str] = {"whole": "all of it", "part": "a part", "none": "not checked"}
 
 
 def verdict(run: Run) -> str:
-    """In how many conversations no fault was found, and which kinds were."""
-    score = run.scores.get(NO_FAULT_FOUND)
-    if score is None or score.value is None:
-        return f"{run.name}: the users could not be checked."
-    interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    """In how many conversations a fault was found, and which kinds were."""
     counts = (
         _faults(run)
         .group_by("fault")
         .agg(pl.col("dialogue").n_unique())
         .sort("dialogue", "fault", descending=[True, False])
     )
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.iter_rows())
-    return (
-        f"No fault of the user was found in {score.value:.1%}{interval} of the conversations of {run.name}; found in "
-        f"the others: {kinds or 'nothing'}. The checks find only a part."
-    )
+    found = ", ".join(f"{kind} {count:,}" for kind, count in counts.iter_rows())
+    score = run.scores.get(USER_FAULT)
+    if score is None or score.value is None:
+        why = run.details.get("left_out", {}).get(USER_FAULT, "nothing could be checked")
+        return f"{run.name} has no rate of user faults: {why}.{f' Found: {found}.' if found else ''}"
+    interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    told = counted(int(run.details.get("told", 0)), "conversation")
+    miss = " The checks see only what has a shape; they miss the rest." if run.details.get("by_texts") else ""
+    rate = f"{score.value:.1%}{interval}"
+    return f"A fault of the user was found in {rate} of {told} of {run.name}: {found or 'none'}.{miss}"
 
 
 def warnings(run: Run) -> list[str]:
@@ -60,36 +58,39 @@ def warnings(run: Run) -> list[str]:
 
 
 def kinds(run: Run) -> Table:
-    """How often each fault was found, of how many conversations that were looked at, and how much the check finds."""
+    """How often each fault was found, of how many conversations that were looked at."""
     faults, checks = _faults(run), run.table(CHECKS)
-    measured = load_record().overall if run.details.get("by_texts") else {}
-    percent = Number(0, percent=True)
-    table = Table(
-        "Faults of the user",
-        [
-            Column("fault"),
-            Column("conversations"),
-            Column("looked at"),
-            Column("share", Number(1, percent=True)),
-            Column("recall", percent, help="of the check, on labelled conversations with such a fault", spare=1),
-            Column("precision", percent, help="of the check, on labelled conversations", spare=1),
-            Column("meaning", spare=2),
-        ],
-    )
+    share = Column("share", Number(1, percent=True))
+    table = Table("Faults of the user", ["fault", "conversations", "looked at", share, Column("meaning", spare=1)])
+    unseen: dict[str, list[str]] = {}
     for kind, meaning in KINDS.items():
-        looked = checks.filter((pl.col("kind") == kind) & (pl.col("checked") != "none")).height
+        own = checks.filter(pl.col("kind") == kind)
+        looked = own.filter(pl.col("checked") != "none").height
+        if not looked:
+            unseen.setdefault("; ".join(sorted({scope_words(row) for row in own.iter_rows(named=True)})), []).append(
+                kind
+            )
+            table.add(_words(kind), "not checked", None, None, meaning)
+            continue
         score = run.scores.get(f"{USER_FAULT}[{kind}]")
-        share = None if score is None else Cell(score.value, score.low, score.high)
-        record = measured.get(kind)
-        trust = (None, None) if record is None else (record.recall.value, record.precision.value)
-        table.add(_words(kind), count_cell(faults, {"fault": _words(kind)}), looked, share, *trust, meaning)
-    table.notes.append("No fault found is no proof of a faultless user: see what was not checked, and the recall.")
+        cell = None if score is None else Cell(score.value, score.low, score.high)
+        table.add(_words(kind), count_cell(faults, {"fault": _words(kind)}), looked, cell, meaning)
+    table.notes += [f"{', '.join(map(_words, names))} not checked: {why}." for why, names in unseen.items()]
+    if run.details.get("by_texts"):
+        record = load_record()
+        table.notes.append(
+            f"No fault found is no proof of a faultless user. On {sum(record.conversations.values())} labelled "
+            "conversations of tau-bench and tau2-bench the checks found "
+            f"{sum(each.right for each in record.overall.values())} of "
+            f"{sum(each.right + each.missed for each in record.overall.values())} faults (show --only trust); "
+            "other logs differ."
+        )
     return table
 
 
 def where(run: Run) -> Table | None:
     """The faults, each at the message that shows it."""
-    table = Table("Where", ["conversation", "fault", "message", "why", Column("by", spare=1)], first=15)
+    table = Table("Where", ["conversation", "fault", "message", "why", Column("by", spare=1)], first=10)
     several = run.table(FAULTS)["by"].n_unique() > 1
     for row in run.table(FAULTS).iter_rows(named=True):
         link = Link(dialogue=row["dialogue"], turn=row["turn"])
@@ -103,13 +104,57 @@ def unchecked(run: Run) -> Table | None:
     checks = run.table(CHECKS).filter(pl.col("checked") != "whole")
     counts: dict[tuple[str, str, str], int] = {}
     for row in checks.iter_rows(named=True):
-        key = (row["kind"], row["checked"], scope_sentence(row))
+        key = (row["kind"], row["checked"], scope_words(row))
         counts[key] = counts.get(key, 0) + 1
     table = Table("Not checked, or only in part", ["fault", "conversations", "looked at", "scope or reason"], first=12)
     order: dict[str, int] = {kind: place for place, kind in enumerate(KINDS)}
     for (kind, checked, scope), count in sorted(counts.items(), key=lambda item: (order.get(item[0][0], 99), -item[1])):
         table.add(_words(kind), count, _LOOKED.get(checked, checked), scope)
     return table if table.rows else None
+
+
+def trust(run: Run) -> Table | None:
+    """Precision and recall of the checks of texts, each on the log that it was measured on."""
+    if not run.details.get("by_texts"):
+        return None
+    record = load_record()
+    table = Table(
+        "How far to trust the checks of texts, by labelled log",
+        [
+            "fault",
+            "log",
+            "found",
+            "of",
+            Column("wrong", spare=1),
+            *(Column(name, PERCENT) for name in ("recall", "precision")),
+        ],
+        notes=[
+            f"Measured {record.measured}; found and of: conversations in which a person marked such a fault; wrong: "
+            "reports that the person did not mark."
+        ],
+    )
+    for kind in KINDS:
+        if record.overall[kind].not_checked == sum(record.conversations.values()):
+            continue
+        for log, checks in {**record.logs, "all": record.overall}.items():
+            each = checks[kind]
+            if each.right or each.wrong or each.missed:
+                numbers = (each.right, each.right + each.missed, each.wrong)
+                table.add(_words(kind), log, *numbers, _share(each.recall), _share(each.precision))
+    return table
+
+
+def judged(run: Run) -> Table | None:
+    """How the judge agrees with the labels of people, where one was asked and labels are there."""
+    rows = run.details.get("judged") or []
+    shares = [Column(name, PERCENT) for name in ("precision", "recall")]
+    table = Table("The judge against people's labels", ["fault", "right", "wrong", "missed", *shares])
+    for row in rows:
+        counts = (row[name] for name in ("right", "wrong", "missed"))
+        table.add(_words(row["kind"]), *counts, *(row[name]["value"] for name in ("precision", "recall")))
+    if rows:
+        table.notes.append(f"On {counted(rows[0]['labelled'], 'labelled conversation')}.")
+    return table if rows else None
 
 
 def findings(run: Run) -> dict[str, Finding]:
@@ -137,25 +182,21 @@ def filters(run: Run) -> Iterator[pl.DataFrame]:
 def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     """The messages with their faults, and what was not checked."""
     faults = _rows(run, FAULTS, dialogue.id)
-    checks = _rows(run, CHECKS, dialogue.id)
     turns = []
     for number, turn in enumerate(dialogue.turns):
-        marks = [
-            Mark(f"{_words(row['kind'])}: {fault_words(row)}", "warn" if row["minor"] else "bad")
-            for row in faults
-            if row["turn"] == number
-        ]
+        own = [row for row in faults if row["turn"] == number]
+        marks = [Mark(f"{_words(row['kind'])}: {fault_words(row)}", "bad") for row in own]
         source = "" if turn.source is None else str(turn.source)
         speaker = "agent" if turn.speaker == "system" else turn.speaker
         turns.append(Turn(number=number, speaker=speaker, text=turn.text, marks=marks, source=source))
     table = Table("What the user did wrong", ["fault", "why", "message"])
     for row in faults:
         cell = Cell(row["message"], link=None if row["turn"] is None else Link(turn=row["turn"]))
-        table.add(Cell(_words(row["kind"]), tone="warn" if row["minor"] else "bad"), fault_words(row), cell)
+        table.add(Cell(_words(row["kind"]), tone="bad"), fault_words(row), cell)
     unseen = Table("Not checked, or only in part", ["fault", "looked at", "scope or reason"], first=0)
-    for row in checks:
+    for row in _rows(run, CHECKS, dialogue.id):
         if row["checked"] != "whole":
-            unseen.add(_words(row["kind"]), _LOOKED.get(row["checked"], row["checked"]), scope_sentence(row))
+            unseen.add(_words(row["kind"]), _LOOKED.get(row["checked"], row["checked"]), scope_words(row))
     goal = Table("What the user was told", ["instruction"], [[line] for line in dialogue.instruction])
     success = dialogue.outcome.success if dialogue.outcome is not None else None
     marks = [] if success is None else [Mark("passed", "good") if success else Mark("failed", "bad")]
@@ -167,8 +208,9 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
-    tables={"kinds": kinds, "where": where, "unchecked": unchecked},
-    screen=("kinds",),
+    scores=lambda run: (NO_FAULT_FOUND, USER_FAULT),
+    tables={"kinds": kinds, "where": where, "unchecked": unchecked, "trust": trust, "judge": judged},
+    screen=("kinds", "where", "judge"),
     transcript=transcript,
     columns=(NO_FAULT_FOUND,),
     findings=findings,
@@ -179,6 +221,10 @@ VIEW = View(
 
 def _words(kind: str | None) -> str:
     return str(kind or "").replace("_", " ")
+
+
+def _share(share: Share) -> Cell:
+    return Cell(share.value, share.low, share.high) if share.n else Cell(None)
 
 
 def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.intents import INFORM, OFFERING, REFUSING, REQUEST
-from dialgauge.users.faults.conversation_view import ConversationView
-from dialgauge.users.faults.fault_records import (
+from dialgauge.users.faults.records import (
     KINDS,
     CheckedConversation,
     FaultFindings,
     FaultKind,
     UserFault,
+    merge_repeats,
     not_checked,
-    runs_of,
 )
-from dialgauge.users.faults.message_checks import empty, leaked, repeated, role_swap
-from dialgauge.users.faults.told_checks import disobeyed, invented, withheld
-from dialgauge.users.faults.wish_checks import contradicted, early_end
+from dialgauge.users.faults.text_checks import message_of, text_findings
 from dialgauge.values import canonical, constrains
-
-_OF_TEXTS: dict[FaultKind, Callable[[ConversationView], FaultFindings]] = {
-    "early_end": early_end,
-    "invented": invented,
-    "contradicted": contradicted,
-    "leaked": leaked,
-    "repeated": repeated,
-    "role_swap": role_swap,
-    "empty": empty,
-    "withheld": withheld,
-    "disobeyed": disobeyed,
-}
 
 
 def check_user(dialogue: Dialogue) -> CheckedConversation:
@@ -46,20 +31,24 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     >>> [fault.kind for fault in checked.faults]
     ['withheld']
     """
-    view = ConversationView(dialogue)
-    findings: dict[FaultKind, FaultFindings] = {}
-    if not any(turn.speaker == "user" for turn in dialogue.turns):
+    users = [turn for turn in dialogue.turns if turn.speaker == "user"]
+    by_acts = has_acts(dialogue)
+    if not users:
         findings = {kind: not_checked(kind, "no_user") for kind in KINDS}
-    elif view.has_acts:
-        findings = goal_findings(view)
-    if not view.has_texts:
-        for kind in _OF_TEXTS.keys() - {"empty"}:
-            findings.setdefault(kind, not_checked(kind, "no_texts"))
+    else:
+        findings = {finding.kind: finding for finding in text_findings(dialogue)}
+        findings |= {finding.kind: finding for finding in act_findings(dialogue)} if by_acts else {}
     return CheckedConversation(
         id=dialogue.id,
-        findings=tuple(findings[kind] if kind in findings else _OF_TEXTS[kind](view) for kind in KINDS),
-        told=bool(view.instruction) or view.has_acts,
+        findings=tuple(findings[kind] for kind in KINDS),
+        told=bool(dialogue.instruction) or by_acts,
     )
+
+
+def has_acts(dialogue: Dialogue) -> bool:
+    """Are the acts of the user recorded, and does its goal say by slots what it wants?"""
+    users = (turn for turn in dialogue.turns if turn.speaker == "user")
+    return bool(dialogue.goal and dialogue.goal.tasks) and any(turn.acts is not None for turn in users)
 
 
 # Where the goal names slots and the acts are recorded, as in the lab, everything can be derived. What a user may say of
@@ -82,14 +71,19 @@ def _values(act: Act) -> list[str]:
 class GoalView:
     """A conversation with acts, against its goal."""
 
-    def __init__(self, view: ConversationView) -> None:
-        self.view = view
-        self.goal: Goal = view.dialogue.goal or Goal()
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.turns = dialogue.turns
+        self.goal: Goal = dialogue.goal or Goal()
+
+    def acts(self, turn: int) -> Sequence[Act]:
+        """What was said in a turn."""
+        return self.turns[turn].acts or ()
 
     @cached_property
     def users(self) -> list[int]:
         """The places of the user's turns."""
-        return [index for index, turn in enumerate(self.view.turns) if turn.speaker == "user"]
+        return [index for index, turn in enumerate(self.turns) if turn.speaker == "user"]
 
     def allowed(self, domain: str, slot: str) -> set[str]:
         """What the goal has for a slot."""
@@ -103,7 +97,7 @@ class GoalView:
 
     def informs(self, turn: int) -> list[Act]:
         """What a turn of the user tells, slots with values only."""
-        return [act for act in self.view.acts(turn) if act.intent == INFORM and act.slot and _values(act)]
+        return [act for act in self.acts(turn) if act.intent == INFORM and act.slot and _values(act)]
 
     def fault(
         self,
@@ -115,26 +109,23 @@ class GoalView:
         wanted: tuple[str, ...] = (),
     ) -> UserFault:
         """A fault at a turn."""
-        return UserFault(kind, turn, self.view.message(turn), reason, about=about, given=given, wanted=wanted)
+        return UserFault(kind, turn, message_of(self.dialogue, turn), reason, about=about, given=given, wanted=wanted)
 
 
-def goal_findings(view: ConversationView) -> dict[FaultKind, FaultFindings]:
+def act_findings(dialogue: Dialogue) -> Iterator[FaultFindings]:
     """The findings of the checks that acts decide."""
-    goal = GoalView(view)
+    goal = GoalView(dialogue)
     strayed = list(_strayed(goal))
-    return {
-        "early_end": _early_end(goal),
-        "invented": FaultFindings("invented", "whole", "goal_and_system", _of_kind("invented", strayed)),
-        "contradicted": FaultFindings("contradicted", "whole", "goal", _of_kind("contradicted", strayed)),
-        "repeated": FaultFindings("repeated", "whole", "acts_of_turns", runs_of(_repeated(goal))),
-        "withheld": FaultFindings("withheld", "whole", "slots_asked_for", runs_of(_withheld(goal))),
-        "role_swap": FaultFindings("role_swap", "whole", "acts", runs_of(_role_swap(goal))),
-        "disobeyed": not_checked("disobeyed", "no_manner"),
-    }
+    yield _early_end(goal)
+    yield FaultFindings("invented", "whole", "goal_and_system", _of_kind("invented", strayed))
+    yield FaultFindings("contradicted", "whole", "goal", _of_kind("contradicted", strayed))
+    yield FaultFindings("repeated", "whole", "acts_of_turns", merge_repeats(_repeated(goal)))
+    yield FaultFindings("withheld", "whole", "slots_asked_for", merge_repeats(_withheld(goal)))
+    yield FaultFindings("role_swap", "whole", "acts", merge_repeats(_role_swap(goal)))
 
 
 def _of_kind(kind: FaultKind, faults: list[UserFault]) -> tuple[UserFault, ...]:
-    return runs_of(fault for fault in faults if fault.kind == kind)
+    return merge_repeats(fault for fault in faults if fault.kind == kind)
 
 
 def _strayed(goal: GoalView) -> Iterator[UserFault]:
@@ -158,7 +149,7 @@ def _strayed(goal: GoalView) -> Iterator[UserFault]:
 
 def _withheld(goal: GoalView) -> Iterator[UserFault]:
     for before, turn in pairwise(goal.users):
-        given = {act.slot.lower() for act in goal.view.acts(turn)}
+        given = {act.slot.lower() for act in goal.acts(turn)}
         for system in range(before + 1, turn):
             for act in _heard(goal, system):
                 asked = act.intent == REQUEST and act.slot
@@ -168,8 +159,8 @@ def _withheld(goal: GoalView) -> Iterator[UserFault]:
 
 def _heard(goal: GoalView, turn: int) -> list[Act]:
     """What the system said in a turn and the user heard."""
-    heard = goal.view.turns[turn].heard
-    return [act for act in goal.view.acts(turn) if heard is None or act in heard]
+    heard = goal.turns[turn].heard
+    return [act for act in goal.acts(turn) if heard is None or act in heard]
 
 
 def _has(goal: GoalView, act: Act) -> bool:
@@ -186,13 +177,13 @@ def _repeated(goal: GoalView) -> Iterator[UserFault]:
 
 
 def _matter(goal: GoalView, turn: int) -> frozenset[Act]:
-    return frozenset(act for act in goal.view.acts(turn) if act.intent in (INFORM, REQUEST))
+    return frozenset(act for act in goal.acts(turn) if act.intent in (INFORM, REQUEST))
 
 
 def _answered(goal: GoalView, before: int, turn: int) -> bool:
     """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
     matter = _matter(goal, before)
-    heard = goal.view.turns[before].heard
+    heard = goal.turns[before].heard
     if heard is not None and not matter <= set(heard):
         return False
     reply = [act for system in range(before + 1, turn) for act in _heard(goal, system) if act.intent != "greet"]
@@ -205,17 +196,17 @@ def _answered(goal: GoalView, before: int, turn: int) -> bool:
 
 def _role_swap(goal: GoalView) -> Iterator[UserFault]:
     for user in goal.users:
-        for act in goal.view.acts(user):
+        for act in goal.acts(user):
             if act.intent in _OF_SYSTEMS:
                 yield goal.fault("role_swap", user, "act_of_systems", given=(act.name,))
 
 
 def _early_end(goal: GoalView) -> FaultFindings:
-    outcome = goal.view.dialogue.outcome
+    outcome = goal.dialogue.outcome
     last = goal.users[-1] if goal.users else None
     if last is None:
         return not_checked("early_end", "no_user")
-    said_bye = any(act.intent == "bye" for act in goal.view.acts(last))
+    said_bye = any(act.intent == "bye" for act in goal.acts(last))
     if not said_bye and (outcome is None or outcome.ended_by != "user"):
         return FaultFindings("early_end", "whole", "not_the_user")
     if _circling(goal):
@@ -234,7 +225,7 @@ def _circling(goal: GoalView) -> bool:
 def _open(goal: GoalView) -> Iterator[str]:
     """Constraints never told and requests never made nor met, in domains in which something was found."""
     informed = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.informs(user)}
-    asked = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.view.acts(user)}
+    asked = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.acts(user)}
     shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
     for domain, task in goal.goal.tasks.items():
         known = {slot for where, slot in shown if where in (domain, "booking")}
@@ -257,7 +248,7 @@ def _system_acts(goal: GoalView, before: int | None = None) -> list[Act]:
     """What the system said, and what the user heard of it."""
     return [
         act
-        for turn in goal.view.turns[:before]
+        for turn in goal.turns[:before]
         if turn.speaker == "system"
         for act in (*(turn.acts or ()), *(turn.heard or ()))
     ]

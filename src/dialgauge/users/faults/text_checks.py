@@ -1,0 +1,433 @@
+"""Checks of texts. They see only what has a shape of its own, such as an id or a code, or what the goal declares.
+
+What needs understanding (does the user contradict its instruction, or disobey an order about its manner?) is not
+checked here: a judge, a person or a model, is to be asked. ``docs/explanation/user-fault-checks.md`` says how much of
+the faults in labelled logs these checks find.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.formats import as_text
+from dialgauge.users.faults.records import FaultFindings, FaultKind, UserFault, merge_repeats, not_checked
+
+#: What ends a conversation of tau-bench: ``###STOP###``, ``###TRANSFER###``, ``###OUT-OF-SCOPE###``.
+STOP_TOKEN = re.compile(r"###\s?[A-Z][A-Z-]+\s?###")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*")
+
+#: Things that no other word looks like, by kind.
+_FLIGHT = r"\b[A-Z]{2,3}\d{3,4}\b"
+SHAPES = {
+    "e-mail address": r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b",
+    "user id": r"(?<![@\w.])(?!(?:certificate|gift_card|credit_card|paypal)_)[a-z]+(?:_[a-z]+)*_\d{2,}\b(?!@)",
+    "payment id": r"\b(?:certificate|gift_card|credit_card|paypal)_\d{3,}\b",
+    "phone number": r"(?<![\d-])\d{3}[-. ]\d{3}[-. ]\d{4}(?![\d-])",
+    "order id": r"#[A-Z]\d{5,}\b",
+    "flight number": _FLIGHT,
+    "reservation id": rf"(?<![\w#-])(?!{_FLIGHT})(?=[A-Z0-9]*[A-Z])(?=[A-Z0-9]*\d)[A-Z0-9]{{6}}(?![\w-])",
+}
+#: How agents ask for what users know.
+_ASKED = {
+    "user id": r"user[ -]?(?:id|name)s?\b",
+    "reservation id": r"(?:(?:reservation|confirmation|booking) (?:id|number|code|ref(?:erence)?)|record locator)s?\b",
+    "phone number": r"phone number\b",
+    "order id": r"order (?:id|number)s?\b",
+    "e-mail address": r"e-?mail(?: address)?\b",
+}
+
+
+def things(text: str) -> set[tuple[str, str]]:
+    """The kind and the value, in small letters, of all things in a text that have a shape.
+
+    >>> sorted(things("I am ann_lee_2041, booking 59XX6W. It is URGENT."))
+    [('reservation id', '59xx6w'), ('user id', 'ann_lee_2041')]
+    """
+    return {(kind, match[0].lower()) for kind, shape in SHAPES.items() for match in re.finditer(shape, text)}
+
+
+def plain_text(text: str) -> str:
+    """A text with straight apostrophes and without stop tokens.
+
+    >>> plain_text("That’s all. ###STOP###")
+    "That's all."
+    """
+    return STOP_TOKEN.sub("", text).replace("’", "'").replace("‘", "'").strip()
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+
+
+class Exchange(Struct, frozen=True):
+    """A message of the user that the agent heard, and the message of the agent that it answers."""
+
+    turn: int
+    text: str
+    #: The agent's message before it; empty at the beginning.
+    asked: str
+    #: Does no message of the user follow?
+    last: bool
+
+    @property
+    def plain(self) -> str:
+        return plain_text(self.text)
+
+    @property
+    def stops(self) -> bool:
+        return STOP_TOKEN.search(self.text) is not None
+
+
+class Conversation:
+    """A dialogue as the checks of texts see it: what the user was told, what it said, and what it had heard by then.
+
+    A text beside tool calls went to the tools, so a turn that another of the same speaker follows was not heard by the
+    other side. It still counts as known to whoever said it.
+    """
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self.dialogue = dialogue
+        self.turns: tuple[Turn, ...] = tuple(dialogue.turns)
+        self.instruction = "\n".join(dialogue.instruction).replace("’", "'")
+
+    @cached_property
+    def exchanges(self) -> list[Exchange]:
+        """The messages of the user that the agent heard, those without words left out."""
+        heard = [
+            (index, turn)
+            for index, turn in enumerate(self.turns)
+            if turn.text.strip() and (index + 1 == len(self.turns) or self.turns[index + 1].speaker != turn.speaker)
+        ]
+        return [
+            Exchange(
+                turn=index,
+                text=turn.text,
+                asked=next((plain_text(said.text) for _, said in reversed(heard[:at]) if said.speaker == "system"), ""),
+                last=all(later.speaker == "system" for _, later in heard[at + 1 :]),
+            )
+            for at, (index, turn) in enumerate(heard)
+            if turn.speaker == "user"
+        ]
+
+    def said_before(self, turn: int, speaker: str) -> str:
+        """All that one side said before a turn; of the user also what its own tools gave it."""
+        parts = [earlier.text for earlier in self.turns[:turn] if earlier.speaker == speaker]
+        if speaker == "user":
+            own = (earlier for earlier in self.turns[: turn + 1] if earlier.speaker == "user")
+            for call in (call for earlier in own for call in earlier.calls or ()):
+                parts += [*map(as_text, call.given.values()), call.result or ""]
+        return "\n".join(parts).replace("’", "'")
+
+    def fault(self, kind: FaultKind, turn: int, reason: str, **about: object) -> UserFault:
+        """A fault at a turn."""
+        return UserFault(kind, turn, message_of(self.dialogue, turn), reason, **about)  # type: ignore[arg-type]
+
+
+def message_of(dialogue: Dialogue, turn: int) -> int:
+    """The message of the file that a turn was read from."""
+    source = dialogue.turns[turn].source
+    return turn if source is None else source
+
+
+def text_findings(dialogue: Dialogue) -> Iterator[FaultFindings]:
+    """What all checks of texts say."""
+    talk = Conversation(dialogue)
+    yield empty(talk)
+    if {turn.speaker for turn in talk.turns if turn.text.strip()} != {"user", "system"}:
+        kinds: tuple[FaultKind, ...] = ("early_end", "invented", "leaked", "repeated", "role_swap", "withheld")
+        yield from (not_checked(kind, "no_texts") for kind in kinds)
+    else:
+        yield from (check(talk) for check in (early_end, invented, leaked, repeated, role_swap, withheld))
+    yield from (not_checked(kind, "ask_a_judge") for kind in ("contradicted", "disobeyed"))
+
+
+def empty(talk: Conversation) -> FaultFindings:
+    """No text, no acts, no tool call."""
+    faults = [
+        talk.fault("empty", index, "no_content")
+        for index, turn in enumerate(talk.turns)
+        if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
+    ]
+    return FaultFindings("empty", "whole", "messages", merge_repeats(faults))
+
+
+# Stop tokens, tool calls as text, the instruction's own words.
+
+_TOOL_SYNTAX = re.compile(
+    r"</?(?:tool_call|function_call|tool|function)\b|\"(?:tool_calls|function_call|tool_name)\"\s*:"
+    r"|```(?:json|tool|xml|python)|\bfunctions\.\w+\(|\{\s*\"name\"\s*:\s*\"\w+\"\s*,\s*\"arguments\"",
+)
+_ABOUT_ITSELF = re.compile(r"you (?:are|want|have|will|do not|don't|prefer|would|need|also)\b")
+_QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
+#: Consecutive words of an instruction that no user says by chance.
+_LEAKED_WORDS = 5
+
+
+def leaked(talk: Conversation) -> FaultFindings:
+    """Text after a stop token, tool syntax, five words in a row with which the instruction speaks to the user."""
+    runs = {
+        run
+        for sentence in _sentences(_QUOTED.sub(" ", talk.instruction))  # what is quoted is there to be said
+        for run in _runs(sentence)
+        if _ABOUT_ITSELF.match(" ".join(run))
+    }
+    faults = []
+    for index, turn in enumerate(talk.turns):
+        text = turn.text.replace("’", "'")
+        stop = STOP_TOKEN.search(text)
+        if turn.speaker != "user":
+            continue
+        if stop and plain_text(text[stop.end() :]):
+            faults.append(talk.fault("leaked", index, "after_stop"))
+        elif _TOOL_SYNTAX.search(text):
+            faults.append(talk.fault("leaked", index, "tool_syntax"))
+        elif runs.intersection(_runs(text)):
+            faults.append(talk.fault("leaked", index, "words_of_instruction"))
+    if talk.instruction:
+        return FaultFindings("leaked", "whole", "leaks_and_instruction", merge_repeats(faults))
+    return FaultFindings("leaked", "part", "leaks", merge_repeats(faults))
+
+
+def _runs(text: str) -> Iterator[tuple[str, ...]]:
+    words = _WORD.findall(text.lower())
+    return (tuple(words[start : start + _LEAKED_WORDS]) for start in range(len(words) - _LEAKED_WORDS + 1))
+
+
+_AS_THE_AGENT = re.compile(
+    r"\bhow (?:can|may) i (?:help|assist) you\b"
+    r"|\b(?:is there )?anything else (?:that )?i can (?:help|assist|do for) (?:you|with)\b"
+    r"|\bi(?:'m| am) (?:happy|glad|here) to (?:help|assist) you\b"
+    r"|\blet me (?:look (?:that|this|it) up|pull up|check) (?:that |this |it |your )?(?:\w+ ){0,3}for you\b"
+    r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your "
+    r"(?:user id|reservation|account|order)\b"
+    r"|\bi(?:'ve| have) (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
+    r"|\bi(?:'ve| have| will|'ll) (?:now )?(?:transfer(?:red)?) you to\b"
+    r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?"
+    r"(?:cancell?ed|booked|updated|processed|issued)\b",
+    re.IGNORECASE,
+)
+
+
+def role_swap(talk: Conversation) -> FaultFindings:
+    """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
+    faults = [
+        talk.fault("role_swap", each.turn, "agent_phrase", given=(match[0].strip().lower(),))
+        for each in talk.exchanges
+        if not talk.turns[each.turn].calls and (match := _AS_THE_AGENT.search(each.plain))
+    ]
+    return FaultFindings("role_swap", "part", "agent_phrases", merge_repeats(faults))
+
+
+#: How often the very same words count as said again, and how many words these need: a yes or a thank-you is said often.
+_COPIES, _SHORTEST_COPY = 3, 4
+
+
+def repeated(talk: Conversation) -> FaultFindings:
+    """The third copy of a message; where the agent too says the same words again, it has asked again."""
+    faults = []
+    for place, each in enumerate(talk.exchanges):
+        words = _WORD.findall(each.plain.lower())
+        copies = [
+            other
+            for other in talk.exchanges[:place]
+            if words == _WORD.findall(other.plain.lower()) and not ("?" in each.asked and each.asked == other.asked)
+        ]
+        if len(words) >= _SHORTEST_COPY and len(copies) + 1 >= _COPIES and not talk.turns[each.turn].calls:
+            earlier = message_of(talk.dialogue, copies[0].turn)
+            faults.append(talk.fault("repeated", each.turn, "verbatim_again", earlier=earlier))
+    return FaultFindings("repeated", "part", "copies", merge_repeats(faults))
+
+
+# The end.
+
+_GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
+_TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
+_YES = re.compile(
+    r"^(?:(?:great|perfect|thanks?|thank you|ok(?:ay)?|alright|sounds good|got it)[^.!?]{0,60}[.!,]\s*)*"
+    r"(?:yes|yeah|yep|sure|absolutely|i confirm|confirmed|please (?:go ahead|proceed)|go ahead|sounds good)\b",
+    re.IGNORECASE,
+)
+_CONFIRMATION = re.compile(
+    r"\b(?:please confirm|do you (?:confirm|want me to proceed)|(?:would you like (?:me )?to|shall i|should i) "
+    r"(?:proceed|go ahead)|(?:reply|respond) with ['\"]?yes|(?:can|could) you confirm|confirm if you)\b|\(yes/no\)",
+    re.IGNORECASE,
+)
+_DIRECT_QUESTION = re.compile(
+    r"\b(?:could you|can you|please|may i|would you) (?:please |kindly )?"
+    r"(?:provide|share|give|tell|confirm|specify|have)\b",
+    re.IGNORECASE,
+)
+_LEFT_TO_THE_USER = re.compile(r"\banything else|further (?:assistance|questions|help)|\btransfer", re.IGNORECASE)
+
+
+def early_end(talk: Conversation) -> FaultFindings:
+    """Stops instead of answering, or stops with its own confirmation, so that the agent can no longer act."""
+    last = talk.exchanges[-1] if talk.exchanges else None
+    if last is None or not last.last:
+        return not_checked("early_end", "no_last_words")
+    outcome = talk.dialogue.outcome
+    if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
+        return (
+            not_checked("early_end", "end_unknown")
+            if outcome is None
+            else FaultFindings("early_end", "whole", "not_the_user")
+        )
+    if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
+        return FaultFindings("early_end", "whole", "handed_over")
+    reason = ""
+    asks = last.asked.rstrip(' }"\n').endswith("?") and _DIRECT_QUESTION.search(last.asked)  # some log JSON
+    kept = {kind for kind in _kept(talk, {kind: set() for kind in _ASKED}) if re.search(_ASKED[kind], last.asked, re.I)}
+    if not last.plain and asks and not kept and not _LEFT_TO_THE_USER.search(last.asked):
+        reason = "stops_when_asked"
+    elif last.stops and _YES.match(last.plain) and _CONFIRMATION.search(last.asked):
+        reason = "stops_confirming"
+    faults = (talk.fault("early_end", last.turn, reason),) if reason else ()
+    return FaultFindings("early_end", "part", "ends", faults)
+
+
+# What the user knows, and what it makes up.
+
+_ASKING = (
+    r"\b(?:provide|share|give me|tell me|need|require|have|enter|what(?:'s| is)|know|confirm|verify|gather|supply"
+    r"|send)\b"
+)
+#: "I can look it up by your user id": an offer, no question.
+_OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with just|through)\b[^.?!]*$", re.IGNORECASE)
+#: A sentence with any of these that names a thing may be an order to keep it back, or say that it is not known.
+_KEEP = re.compile(
+    r"\b(?:not|never|cannot|refuse|decline|forgot\w*|lost|secret|reluctant|unable)\b|n't\b", re.IGNORECASE
+)
+_SEPARATOR = re.compile(r"[-.,/ ()#_]")
+
+
+def withheld(talk: Conversation) -> FaultFindings:
+    """An id, number or address that the user was given is asked for, and the answer lacks it."""
+    goal = talk.dialogue.goal
+    known: dict[str, set[str]] = {}
+    for kind, value in sorted(things("\n".join(goal.message))) if goal else ():
+        if kind in _ASKED:
+            known.setdefault(kind, set()).add(value)
+    for name, value in goal.knows.items() if goal else ():
+        known.setdefault(name.strip().lower().replace("_", " "), set()).add(value.strip().lower())
+    if not talk.instruction:
+        return not_checked("withheld", "no_instruction")
+    kept = _kept(talk, known)
+    given = {kind: values for kind, values in known.items() if kind not in kept}
+    if not given:
+        reason = "not_to_give" if known else "gives_nothing"
+        return not_checked("withheld", reason, about=tuple(known))
+    faults = [
+        talk.fault("withheld", each.turn, "not_given", about=kind)
+        for each in talk.exchanges
+        if each.plain or not each.stops
+        for kind, values in given.items()
+        if _asks_for(each.asked, kind) and not _has_given(talk, each, kind, given)
+    ]
+    return FaultFindings("withheld", "part", "questions", merge_repeats(faults), about=tuple(given))
+
+
+def _kept(talk: Conversation, known: dict[str, set[str]]) -> set[str]:
+    """What the user is not to give: declared secret, or named in a sentence with any order to keep something back."""
+    goal = talk.dialogue.goal
+    kept = {name.strip().lower().replace("_", " ") for name in goal.secret} if goal else set()
+    for sentence in _sentences(talk.instruction):
+        if _KEEP.search(sentence):
+            private = re.search(r"\b(?:personal|private|identity|details)\b", sentence, re.IGNORECASE)
+            kept |= {
+                kind
+                for kind, values in known.items()
+                if private
+                or re.search(_asked_as(kind), sentence, re.IGNORECASE)
+                or any(value in sentence.lower() for value in values)
+            }
+    return kept
+
+
+def _asked_as(kind: str) -> str:
+    return _ASKED.get(kind, rf"{re.escape(kind)}\b")
+
+
+def _asks_for(message: str, kind: str) -> bool:
+    """Is the thing asked for, in a sentence or as a line of a list that a request opens?"""
+    name, requested = _asked_as(kind), False
+    for line in message.split("\n"):
+        if requested and re.match(
+            rf"\s*(?:[-*•]|\d+[.)])\s+\W*(?:your |the )?\W*{name}(?!\W*:\W*\w)", line, re.IGNORECASE
+        ):
+            return True
+        for sentence in _sentences(line):
+            requested = requested or re.search(_ASKING, sentence, re.IGNORECASE) is not None
+            asking = re.finditer(rf"(?P<before>{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
+            if any(not _OFFERED.search(match["before"]) for match in asking):
+                return True
+    return False
+
+
+def _has_given(talk: Conversation, each: Exchange, kind: str, given: dict[str, set[str]]) -> bool:
+    """Did either side say it by then, or did the user give what would do instead?"""
+    said = "\n".join([talk.said_before(each.turn, "user"), each.text, talk.said_before(each.turn, "system")]).lower()
+    plain = _SEPARATOR.sub("", said)
+    if any(value in said or _SEPARATOR.sub("", value) in plain for value in given[kind]):
+        return True
+    name = _asked_as(kind)
+    other = any(value in each.text.lower() for values in given.values() for value in values)
+    return other and bool(
+        re.search(rf"{name}[^.?!\n]{{0,20}}\bor\b|\bor\b[^.?!\n]{{0,30}}{name}", each.asked, re.IGNORECASE)
+    )
+
+
+_LICENCE = re.compile(
+    r"(?<!never )(?<!not )(?<!n't )\b(?:make (?:something|it|one|them|anything) up|make up (?:a|an|any|the)|invent|"
+    r"of your choice|any\w* you like)\b",
+    re.IGNORECASE,
+)
+#: Codes where bookings are spoken of: six capitals or digits.
+_CODE = re.compile(rf"(?<![\w#-])(?!{_FLIGHT})(?=[A-Z0-9]*[A-Z])[A-Z0-9]{{6}}(?![\w-])")
+_OF_BOOKINGS = re.compile(r"\b(?:reservation|booking|confirmation)", re.IGNORECASE)
+#: What tells one of several bookings from the others, where a list does more than name them.
+_DETAIL = re.compile(
+    r"\b[A-Z]{3}\b|\d{4}-\d\d-\d\d|\$|\b(?:from|flights?|trip|one.way|round.trip|economy|business|departing|passengers?)\b"
+)
+_ASKS_TO_LOOK = re.compile(r"\b(?:check|look|start with|try|details)\b|\?$", re.IGNORECASE)
+
+
+def invented(talk: Conversation) -> FaultFindings:
+    """Things with a shape that neither instruction nor agent gave, and guesses among bookings that were only listed."""
+    if not talk.instruction:
+        return not_checked("invented", "no_instruction")
+    faults = []
+    for each in () if _LICENCE.search(talk.instruction) else talk.exchanges:
+        own = f"{talk.instruction}\n{talk.said_before(each.turn, 'user')}".lower()
+        shown = talk.said_before(each.turn, "system").lower()
+        for kind, value in sorted(things(each.plain)):
+            known = f"{own}\n{shown}"
+            if value not in known and _SEPARATOR.sub("", value) not in _SEPARATOR.sub("", known):
+                faults.append(talk.fault("invented", each.turn, "fact_of_nobody", about=kind, given=(value,)))
+        for code in _guesses(talk, each):
+            faults.append(talk.fault("invented", each.turn, "booking_guessed", about="booking", given=(code,)))
+    return FaultFindings("invented", "part", "facts", merge_repeats(faults))
+
+
+def _guesses(talk: Conversation, each: Exchange) -> Iterator[str]:
+    """One of several bookings that the agent only listed, named by the user as its own."""
+    if not _OF_BOOKINGS.search(each.asked):
+        return
+    listed = {match[0]: match.start() for match in reversed(list(_CODE.finditer(each.asked)))}
+    places = sorted(listed.values())
+    ends = [*places[1:], *(at + 40 for at in places[-1:])]
+    told_apart = any(_DETAIL.search(each.asked[at + 6 : end]) for at, end in zip(places, ends, strict=True))
+    if len(listed) < 2 or told_apart:
+        return
+    earlier = talk.said_before(each.turn, "system").rpartition(each.asked)[0]
+    known = f"{talk.instruction}\n{talk.said_before(each.turn, 'user')}\n{earlier}"
+    for sentence in _sentences(each.plain):
+        named = [code for code in listed if code in sentence]
+        if len(named) == 1 and named[0] not in known and not _ASKS_TO_LOOK.search(sentence):
+            yield named[0]
