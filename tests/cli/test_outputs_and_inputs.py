@@ -26,15 +26,23 @@ from support.trackers import gold_dialogues, tracker, write_predictions
             "careful gets 69.2% of the turns and 2 of 3 dialogues",
         ),
         (["score", "gold.jsonl", "careful.jsonl", "hasty.jsonl"], "No verdict: 3 dialogues are too few"),
-        (["users", "faults", "tau.json"], "tau has 91.7% [41.1, 99.4] by NoFaultFound"),
+        (
+            ["users", "faults", "tau.json"],
+            "A fault of the user was found in 8.3% [0.57, 58.86] of 12 conversations of tau",
+        ),
         (["tasks", "score", "tau.json"], "pass^1"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
 def test_the_last_words_on_the_screen_are_the_verdict(
-    words: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(EXAMPLES)
+    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path))
     outcome = dialgauge(capsys, *words)
     assert outcome.code == 0, outcome.err
     assert sentence in " ".join(outcome.out.rpartition("\n\n")[2].split())

@@ -42,7 +42,7 @@ PAGE_SCHEMA = json.loads((files("dialgauge.report") / "page.schema.json").read_t
 DRAWN = {
     "tasks score": {"scores", "why"},
     "users score": {"scores", "by-domain"},
-    "users faults": {"scores", "by_kind_of_fault"},
+    "users faults": {"scores"},
     "babi evaluate": {"scores", "other_units"},
     "babi table": {"per-response_tst", "per-dialog_tst"},
     "babi interact": {"scores"},

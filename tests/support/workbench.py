@@ -115,7 +115,7 @@ STORED = {
     "TASKS": "tasks score town/gold.json mine.json worse.json --resamples 20",
     "TRIALS": "tasks score tau.json other.json --resamples 20 --run",
     "USERS": "users score talks.json more.json --resamples 20",
-    "FAULTS": "users faults tau.json other.json --resamples 20 --run",
+    "FAULTS": "users faults tau.json other.json --resamples 20",
     "RESPONSES": "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst",
     "INTERACTION": "babi interact --model rules --task 1 --dialogues 2",
     "TRAINING": "babi train --data babi --out model --set epochs=1 --set dim=4",

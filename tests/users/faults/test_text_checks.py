@@ -160,7 +160,8 @@ def test_what_its_own_tools_show_is_known_and_inventing_may_be_allowed() -> None
     turns = (Turn(speaker="system", text="Which booking?"), Turn(speaker="user", text="It is PL0K9D.", calls=(shown,)))
     assert faults("invented", Dialogue(id="d", turns=turns, goal=Goal(message=(TOLD,)))) == ()
     free = f"{TOLD} If asked for anything else, make something up."
-    assert faults("invented", conversation(free, "hi", "Your e-mail?", "ann@example.com")) == ()
+    found = check_user(conversation(free, "hi", "Your e-mail?", "ann@example.com")).of_kind("invented")
+    assert (found.extent, found.reason) == ("none", "may_invent")
 
 
 # The end

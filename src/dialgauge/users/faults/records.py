@@ -60,6 +60,7 @@ SCOPE_WORDINGS = {
     "no_texts": "the conversation has no texts",
     "no_instruction": "there is no instruction to compare with",
     "ask_a_judge": "it takes understanding: ask a judge (--judge)",
+    "may_invent": "the instruction allows making things up",
     "not_to_give": "the instruction says not to give its {joined}",
     "gives_nothing": "no value that the user knows has a shape of its own; declare it in `knows`",
     "circles": "it went in circles before the goodbye, which may be that of a step limit",

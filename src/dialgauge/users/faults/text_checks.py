@@ -402,8 +402,10 @@ def invented(talk: Conversation) -> FaultFindings:
     """Things with a shape that neither instruction nor agent gave, and guesses among bookings that were only listed."""
     if not talk.instruction:
         return not_checked("invented", "no_instruction")
+    if _LICENCE.search(talk.instruction):
+        return not_checked("invented", "may_invent")
     faults = []
-    for each in () if _LICENCE.search(talk.instruction) else talk.exchanges:
+    for each in talk.exchanges:
         own = f"{talk.instruction}\n{talk.said_before(each.turn, 'user')}".lower()
         shown = talk.said_before(each.turn, "system").lower()
         for kind, value in sorted(things(each.plain)):

@@ -61,7 +61,10 @@ def kinds(run: Run) -> Table:
     """How often each fault was found, of how many conversations that were looked at."""
     faults, checks = _faults(run), run.table(CHECKS)
     share = Column("share", Number(1, percent=True))
-    table = Table("Faults of the user", ["fault", "conversations", "looked at", share, Column("meaning", spare=1)])
+    table = Table(
+        "Faults of the user",
+        ["fault", "found in", Column("of", help="conversations looked at"), share, Column("meaning", spare=1)],
+    )
     unseen: dict[str, list[str]] = {}
     for kind, meaning in KINDS.items():
         own = checks.filter(pl.col("kind") == kind)
