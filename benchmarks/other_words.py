@@ -20,8 +20,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from word_styles import STYLES, UNSEEN, Style
 
-from dialgauge.agents import Agent, Reply, SystemContext, converse
-from dialgauge.agents.speech import DomainSpeech, Vocabulary
+from dialgauge.agents import Agent, Reply, SystemContext, UserListener, Vocabulary, Wording, converse
 from dialgauge.agents.town import RuleSystem
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.lab import AgentSpec, blame_conversations, lab_scenario, make_lab_config, with_states, with_told_acts
@@ -51,24 +50,15 @@ class StyledSystem:
         assert isinstance(context.office, DomainBackend) and context.streams is not None
         domain = context.office.domain
         self._core = RuleSystem(context.office, context.streams("system-core"))
-        self._vocabulary = Vocabulary(domain)
+        self._vocabulary = Vocabulary.of(domain)
         seed = sum(map(ord, context.dialogue_id))
         self._words = Style(self._style, self._vocabulary, seed) if self._style != "templates" else None
         self._draws, self.injected = random.Random(seed), False
         self._own: tuple[Act, ...] = ()
         self._streams, self._ontology = context.streams, context.ontology
-        self._ears = DomainSpeech.of(domain, context.ontology).listener("user")
-        if domain.multiwoz:
-            from dialgauge.agents.speech import ParseContext, default_nlu
-
-            assert context.ontology is not None
-            nlu = default_nlu(context.ontology)
-            self._ears = lambda turn, own, service: (
-                nlu.parse(turn.text, "user", ParseContext(own=own, domain=service, pending=service)).acts
-            )
-        from dialgauge.agents.speech import template_nlg
-
-        self._nlg = template_nlg("varied") if domain.multiwoz else DomainSpeech.of(domain).nlg("varied")
+        self._ears: Callable[[Turn, tuple[Act, ...], str], tuple[Act, ...]]
+        self._ears = UserListener(Vocabulary.of(domain, context.ontology)).hear
+        self._plain = Wording(self._vocabulary)
 
     def respond(self, turn: Turn | None) -> Reply:
         """The answer to a turn."""
@@ -80,7 +70,7 @@ class StyledSystem:
             wanted = [act.slot for act in heard if act.intent == "request"]
             self.injected = self._alter(said, self._draws, self._vocabulary, wanted)
         if self._words is None:
-            text = self._nlg.generate(said, "system", self._streams("system-nlg")).text
+            text = self._plain.system(said, self._core.belief.domain)
         else:
             text = self._words.say(said, self._core.belief.domain)
         return Reply(turn=Turn(speaker="system", text=text), state=self._core.state)
@@ -159,7 +149,7 @@ def held_with(
     name = "http" if free else "rule-system"
     options = {"url": "http://127.0.0.1:1"} if free else {}
     config = make_lab_config(AgentSpec("agenda"), AgentSpec(name, options), level="text", seed=5, exchanges=40)
-    vocabulary = Vocabulary(search.domain)
+    vocabulary = Vocabulary.of(search.domain)
     dialogues, injected = [], []
     for goal in goals:
         user, agent = config.user.make(), system() if free else config.system.make()

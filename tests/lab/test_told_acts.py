@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from agents.test_history_bots import server
-from dialgauge.agents import Reply
+from dialgauge.agents import Reply, Vocabulary
 from dialgauge.agents.llm import Desk
-from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.draws import Draws
 from dialgauge.lab import AgentSpec, converse, open_domain, with_told_acts
@@ -59,7 +58,7 @@ def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
     tally = words.Tally(SEARCH, goals, wrong)
     assert any(injected)
     for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
-        assert not faulty or (not done and side == "system")
+        assert not faulty or (not done and side in ("system", "lab"))
 
 
 def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further: str) -> Any:
@@ -107,16 +106,13 @@ def reasons(tally: Any) -> set[str]:
     ("reply", "expected", "side"),
     [
         ("Great news, it is booked for you. Anything else?", {"refusal_denied"}, "system"),
-        ("The sky is blue.", {"refusal_untold"}, "system"),
-        ("It has gone through.", {"refusal_denied"}, "system"),
-        ("Noted.", {"refusal_untold"}, "system"),
+        ("Okay.", {"refusal_untold"}, "system"),
+        ("Noted.", {"outcome_unread"}, "lab"),
         ("Friday at 10:00, for 3 hours.", {"outcome_unread"}, "lab"),
-        ("That booking is toast, mate.", {"outcome_unread"}, "lab"),
-        ("ugh they said nope", set(), ""),
-        ("Alas, somebody else was quicker.", set(), ""),
-        ("Which other day would suit you?", set(), ""),
+        ("Alas, somebody else was quicker.", {"outcome_unread"}, "lab"),
+        ("How about Saturday?", {"outcome_unread"}, "lab"),
+        ("I'm afraid they refused it.", set(), ""),
         ("That one is fully booked.", set(), ""),
-        ("How about Saturday?", set(), ""),
     ],
 )
 def test_what_is_said_of_a_refused_booking_counts(words: Any, reply: str, expected: set[str], side: str) -> None:
@@ -128,10 +124,10 @@ def test_what_is_said_of_a_refused_booking_counts(words: Any, reply: str, expect
 @pytest.mark.parametrize(
     ("reply", "expected", "side"),
     [
-        ("The sky is blue.", {"booking_untold"}, "system"),
+        ("Okay.", {"booking_untold"}, "system"),
         ("Sorry, that did not work.", {"outcome_unread"}, "lab"),
         ("All booked.", set(), ""),
-        ("See you on Monday!", set(), ""),
+        ("See you on Monday!", {"outcome_unread"}, "lab"),
     ],
 )
 def test_a_booking_that_gives_nothing_has_to_be_told_too(
@@ -190,7 +186,7 @@ def row(name: str) -> int:
     [
         ("It weighs 18 kilos.", act("Bike-Inform", "weight", "18")),
         ("It weighs 19 kilos.", act("Bike-Inform", "weight", "19")),
-        ("Not listed, sorry.", act("Bike-Inform", "weight", "unknown")),
+        ("Not listed, sorry.", None),
         ("Somewhere between 12 and 16, I was told the other day by somebody at the harbour.", None),
         ("Lovely weather today.", None),
     ],
@@ -209,7 +205,7 @@ def test_answers_are_read_from_values(reply: str, expected: Act | None) -> None:
     assert told == ([expected] if expected is not None else told[:0])
     assert read.turns[0].heard == read.turns[0].acts
     unsure = [one for one in read.turns[3].acts or () if one.intent == "unsure"]
-    assert bool(unsure) is reply.startswith("Somewhere")
+    assert bool(unsure) is reply.startswith(("Somewhere", "Not listed"))
 
 
 def test_acts_of_its_own_stay() -> None:

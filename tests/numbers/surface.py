@@ -841,8 +841,8 @@ def conversations(**options: Any) -> dialgauge.Run:
 
 
 def with_paper_errors(goals: Path, count: int) -> dict[str, float | None]:
-    """The paper's user and system through text, with the paper's errors of understanding: scores by measure."""
-    agents = ["--user", "agenda-baseline", "--system", "rule-baseline", "--channel", "paper2021", "--level", "text"]
+    """The paper's user and system act by act, with the paper's errors of understanding: scores by measure."""
+    agents = ["--user", "agenda-baseline", "--system", "rule-baseline", "--channel", "paper2021"]
     settings = ["--failures", "paper", "--exchanges", "21", "--resamples", "0", "--goals", str(goals), "-n", str(count)]
     return {
         name: score["value"] for name, score in command("lab", "run", *agents, *settings)["runs"][0]["scores"].items()

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
         KeyboardSystem as KeyboardSystem,
         KeyboardUser as KeyboardUser,
     )
+    from dialgauge.agents.listening import (
+        AnswerReader as AnswerReader,
+        SystemListener as SystemListener,
+        UserListener as UserListener,
+    )
     from dialgauge.agents.llm.desk import Desk as Desk
     from dialgauge.agents.protocol import (
         AGENT_ERROR as AGENT_ERROR,
@@ -62,6 +67,8 @@ if TYPE_CHECKING:
         converse as converse,
     )
     from dialgauge.agents.tool_desk import ToolDesk as ToolDesk, ToolPlan as ToolPlan
+    from dialgauge.agents.vocabulary import ServiceWords as ServiceWords, Vocabulary as Vocabulary
+    from dialgauge.agents.wording import Wording as Wording
 
 
 if not TYPE_CHECKING:

@@ -25,11 +25,11 @@ from dialgauge.agents import (
     Limits,
     RandomStreams,
     Scenario,
+    Vocabulary,
     converse,
     deciding_options,
     make_agent,
 )
-from dialgauge.agents.speech import Vocabulary
 from dialgauge.agents.town import Belief, Channel
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
@@ -134,7 +134,7 @@ class _WorkerState:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.search.domain)
+        return Vocabulary.of(self.search.domain)
 
 
 #: Systems that speak in the lab's own sentences.

@@ -7,14 +7,13 @@ that such a system heard it is taken for granted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from dialgauge.agents.speech import FreeListener, ServiceVocabulary, Vocabulary
+from dialgauge.agents import AnswerReader, ServiceWords, SystemListener, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
-from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE, service_of
-from dialgauge.values import AnswerReading, ReplyText, names_booking, told_outcome
+from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE
 from dialgauge.worlds.domain import UNKNOWN, act as as_act
 
 #: The detail of an outcome that says that the system's acts were read, and not its own.
@@ -45,7 +44,7 @@ def with_told_acts(dialogue: Dialogue, vocabulary: Vocabulary) -> Dialogue:
 class _ServiceTalk:
     """What was said of one service so far."""
 
-    def __init__(self, words: ServiceVocabulary) -> None:
+    def __init__(self, words: ServiceWords) -> None:
         self.words = words
         #: The cells of the row spoken of, and of the one booked; what the booking gave.
         self.row: Mapping[str, str] | None = None
@@ -62,7 +61,7 @@ class _ToldActs:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._listener = FreeListener(vocabulary)
+        self._listener = SystemListener(vocabulary)
         self._talks: dict[str, _ServiceTalk] = {}
         self._own: tuple[Act, ...] = ()
         self._active = ""
@@ -94,12 +93,15 @@ class _ToldActs:
         acts = [act for act in heard if act.intent == REQUEST or act.domain not in self._vocabulary]
         for service in dict.fromkeys([*(call.domain for call in turn.calls or ()), *self._talks]):
             if service in self._vocabulary:
-                own = [act for act in heard if act.domain == service or act.domain == "booking"]
+                own = [act for act in heard if act.domain in (service, *self._vocabulary.domain.booking_acts)]
                 calls = [call for call in turn.calls or () if call.domain == service]
-                acts += self._of_service(self._talk(service), turn.text, calls, own)
+                reader = AnswerReader(self._vocabulary[service], turn.text)
+                acts += self._of_service(self._talk(service), reader, calls, own)
         return tuple(dict.fromkeys(acts))
 
-    def _of_service(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
+    def _of_service(
+        self, talk: _ServiceTalk, reader: AnswerReader, calls: Sequence[Call], heard: Sequence[Act]
+    ) -> Iterator[Act]:
         service = talk.words.service
         bookings = [call for call in calls if call.name != _ROW_CALL]
         done = next((call for call in reversed(bookings) if not call.failed), None)
@@ -111,81 +113,57 @@ class _ToldActs:
             if done.rows and service.rows:
                 talk.row = service.rows[done.rows[0]]
         if bookings and (not bookings[-1].failed or bookings[-1].result == "refused"):
-            yield from _booking_told(talk, text, bookings[-1])
+            yield from _booking_told(talk, reader, bookings[-1])
         else:
-            yield from self._found(talk, text, calls, heard)
-        yield from self._answers(talk, text, calls, confirmed=done is not None)
+            yield from self._found(talk, calls, heard)
+        yield from self._answers(talk, reader, calls, confirmed=done is not None)
 
-    def _found(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
+    def _found(self, talk: _ServiceTalk, calls: Sequence[Call], heard: Sequence[Act]) -> Iterator[Act]:
         """The acts for what a search found: nothing, one row that is named, or several to choose from."""
         service = talk.words.service
         if any(act.name == service.act_name("no_offer") for act in heard):
-            if not told_outcome(text) and not _speaks_of(talk.words, text, service.search):
-                return
             searched = next((call.given for call in reversed(calls) if call.name == _ROW_CALL), {})
             name = service.act_name("no_offer")
             yield from [as_act(name, slot, value) for slot, value in searched.items()] or [as_act(name)]
             return
         for act in heard:
-            if (
-                act.slot
-                and act.slot == service.name_slot
-                and act.values
-                and act.domain in (service.name, service_of(act.name))
-            ):
+            if act.slot and act.slot == service.name_slot and act.values and act.intent != REQUEST:
                 yield act
                 if act.intent != SELECT:
                     talk.row = _row_named(talk, act.values[0], calls)
 
-    def _answers(self, talk: _ServiceTalk, text: str, calls: Sequence[Call], *, confirmed: bool) -> Iterator[Act]:
-        service, reader = talk.words.service, talk.words.reader
-        gives = tuple(talk.given)
+    def _answers(
+        self, talk: _ServiceTalk, reader: AnswerReader, calls: Sequence[Call], *, confirmed: bool
+    ) -> Iterator[Act]:
+        service, gives = talk.words.service, tuple(talk.given)
         asked = [*talk.just_asked, *(slot for slot in gives if confirmed and slot not in talk.just_asked)]
         explained = {*talk.said.values(), *(str(call.found) for call in calls if call.found is not None)}
         known = {**(talk.row or {}), **talk.given}
         for slot in dict.fromkeys((*asked, *talk.asked, *gives, *service.answer)):
-            truth = known.get(slot, UNKNOWN)
+            value = known.get(slot, UNKNOWN)
             if slot not in talk.words.slots or (talk.row is None and slot not in gives and service.rows is not None):
                 continue
-            others = explained | {value for other, value in known.items() if other != slot}
-            reading = reader.read(text, slot, truth, asked=asked, explained=others)
-            yield from self._told(talk, slot, truth, reading, asked, confirmed)
-
-    def _told(
-        self, talk: _ServiceTalk, slot: str, truth: str, reading: AnswerReading, asked: Collection[str], confirmed: bool
-    ) -> Iterator[Act]:
-        """The act that an answer amounts to; if the slot was not asked for, only a right value counts."""
-        service = talk.words.service
-        name = service.act_name("book" if confirmed and slot in talk.given else "inform")
-        if reading.status == "right" and (slot in asked or truth != UNKNOWN):
-            talk.right.add(slot)
-            yield as_act(name, slot, truth)
-        elif slot in asked and reading.status in ("other", "unknown"):
-            yield as_act(name, slot, UNKNOWN if reading.status == "unknown" else reading.value.partition("|")[0])
-        elif slot in asked and reading.status == "unsure" and slot not in talk.right:
-            yield as_act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
+            others = explained | {other for name, other in known.items() if name != slot}
+            status, told = reader.status(talk.words.slots[slot], value, asked, others)
+            name = service.act_name("book" if confirmed and slot in talk.given else "inform")
+            if status == "right" and (slot in asked or value != UNKNOWN):
+                talk.right.add(slot)
+                yield as_act(name, slot, value)
+            elif slot in asked and status == "other":
+                yield as_act(name, slot, told.partition("|")[0])
+            elif slot in asked and status == "unsure" and slot not in talk.right:
+                yield as_act(f"{service.prefix}-{UNSURE.capitalize()}", slot)
 
 
-def _booking_told(talk: _ServiceTalk, text: str, call: Call) -> Iterator[Act]:
+def _booking_told(talk: _ServiceTalk, reader: AnswerReader, call: Call) -> Iterator[Act]:
     """What is said of a booking that was made or refused; nothing where no word of it is."""
-    service, told = talk.words.service, told_outcome(text)
-    spoken_of = _speaks_of(talk.words, text, (*call.arguments, *talk.given)) or names_booking(text)
-    booked = not call.failed
-    if told == "failed" and not booked:
+    service, said = talk.words.service, reader.made()
+    if call.failed and said == "not made":
         yield from (as_act(service.act_name("no_book"), slot, value) for slot, value in call.arguments.items())
-    elif told == "done" or (booked and (talk.given or (spoken_of and not told))):
+    elif said == "made" or (not call.failed and talk.given):
         yield as_act(service.act_name("book"))
-    elif told or spoken_of:
+    elif not reader.is_empty():
         yield as_act(f"{service.prefix}-{UNSURE.capitalize()}")
-
-
-def _speaks_of(words: ServiceVocabulary, text: str, slots: Collection[str]) -> bool:
-    """Does a text have values that one of some slots could have, or what such a slot or the service is called?"""
-    reply = ReplyText(text)
-    known = [words.slots[slot] for slot in slots if slot in words.slots]
-    labels = dict.fromkeys((phrase for slot in known for phrase in slot.labels), ("",))
-    named = reply.phrases(labels | dict.fromkeys(words.phrases, ("",)))
-    return bool(named or words.reader.heard(text, [slot.name for slot in known]))
 
 
 def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[str, str] | None:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
         profile_named as profile_named,
         profile_names as profile_names,
     )
-    from dialgauge.values.reply_bindings import BoundReply as BoundReply
-    from dialgauge.values.reply_text import ReplyText as ReplyText, phrase_of as phrase_of
     from dialgauge.values.rules import (
         DAYS as DAYS,
         Drop as Drop,
@@ -54,24 +52,10 @@ if TYPE_CHECKING:
         spelled as spelled,
         truth as truth,
     )
-    from dialgauge.values.spoken_numbers import Place as Place
-    from dialgauge.values.spoken_slots import (
-        Kind as Kind,
-        SpokenSlot as SpokenSlot,
-        ToldValue as ToldValue,
-        kind_of as kind_of,
-        same_told as same_told,
-    )
     from dialgauge.values.standard_evaluator import (
         normal_slot as normal_slot,
         normal_value as normal_value,
         similarity as similarity,
-    )
-    from dialgauge.values.told import (
-        AnswerReader as AnswerReader,
-        AnswerReading as AnswerReading,
-        names_booking as names_booking,
-        told_outcome as told_outcome,
     )
 
 

@@ -9,9 +9,18 @@ from typing import Any
 
 import pytest
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, TOKEN_BUDGET, Agent, Limits, Scenario, converse, make_agent
+from dialgauge.agents import (
+    ENDPOINT_ERROR,
+    EXPLANATION,
+    TOKEN_BUDGET,
+    Agent,
+    Limits,
+    Scenario,
+    Vocabulary,
+    converse,
+    make_agent,
+)
 from dialgauge.agents.llm import Desk, goal_prompt, json_instructions
-from dialgauge.agents.speech import Vocabulary
 from dialgauge.dialogue import Act, Dialogue, SideUsage
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
@@ -107,15 +116,15 @@ def test_the_instructions_of_a_goal() -> None:
     )
     lines = [line for line in goal_prompt(goal, Vocabulary(load_domain("town"))).splitlines() if line[:1].isdigit()]
     assert lines == [
-        "1. You need a place to stay. Your wishes: area north; stars 5.",
-        "2. Only if there is none like that, change this and keep the rest: stars 4.",
-        "3. Then book it: on monday, 2 people, 5 nights.",
-        "4. Only if that booking is refused, change this and keep the rest: 3 nights.",
-        "5. Make sure that you are told the reference number.",
-        "6. You need a restaurant. Your wishes: food thai.",
-        "7. Find out the phone number and the postcode.",
-        "8. You want to book a taxi: departure time 10:00; for the departure, say the name of the hotel that you "
-        "settled on; for the destination, say the name of the restaurant that you settled on.",
+        "1. You need a place to stay. Your wishes: area: north, stars: 5.",
+        "2. Only if there is none like that, change this and keep the rest: stars: 4.",
+        "3. Then book it: day: monday, people: 2, nights: 5.",
+        "4. Only if that booking is refused, change this and keep the rest: nights: 3.",
+        "5. Make sure that you are told: reference number.",
+        "6. You need a restaurant. Your wishes: food: thai.",
+        "7. Find out: phone, postcode.",
+        "8. You want to book a taxi: departure time: 10:00; for the departure place, say the name of the hotel that "
+        "you settled on; for the destination, say the name of the restaurant that you settled on.",
     ]
 
 
@@ -128,10 +137,10 @@ def test_the_instructions_of_an_own_domain() -> None:
     clinic = load_domain(Path(__file__).parents[3] / "docs" / "examples" / "domains" / "clinic")
     lines = goal_prompt(DomainGoal(id="x", tasks=tasks), Vocabulary(clinic)).splitlines()
     assert [line for line in lines if line[:1].isdigit()] == [
-        "1. You want to book a ride home: pickup Imaging, at 09:30, vehicle car.",
-        "2. Make sure that you are told the reference.",
-        "3. You need a doctor. Your wishes: specialty eye care; fee at most 1 euro.",
-        "4. Only if there is none like that, ask for just this instead: specialty eye care.",
+        "1. You want to book a ride home: pickup: Imaging, time: 09:30, vehicle: car.",
+        "2. Make sure that you are told: reference.",
+        "3. You need a doctor. Your wishes: specialty: eye care, fee: at most 1.",
+        "4. Only if there is none like that, ask for just this instead: specialty: eye care.",
     ]
 
 
@@ -197,7 +206,7 @@ def test_hostile_output_of_a_user_breaks_nothing(town: LoadedDomain, server: Mod
 
 def unharmed(held: Dialogue) -> None:
     assert held.outcome is not None
-    assert held.outcome.reason not in (AGENT_ERROR, TOKEN_BUDGET), held.outcome
+    assert held.outcome.reason not in (ENDPOINT_ERROR, TOKEN_BUDGET), held.outcome
     assert len(held.turns) >= 2
     for turn in held.turns:
         assert len(turn.text) <= 2000
@@ -219,14 +228,14 @@ def test_what_ends_a_dialogue_and_no_other(town: LoadedDomain, server: ModelServ
     server.misbehave("", "", way)
     held = talk(town, user, system)
     assert held.outcome is not None
-    assert held.outcome.reason == AGENT_ERROR
+    assert held.outcome.reason == ENDPOINT_ERROR
     assert why in held.outcome.facts[EXPLANATION]
     assert len(held.turns) == 3  # what was said stays
     assert held.outcome.usage["agent"].calls == (3 if way == "filter" else 2)  # what was filtered was paid
     assert "traceback" not in held.outcome.facts
     again = talk(town, user, system, goal=1)
     assert again.outcome is not None
-    assert again.outcome.reason != AGENT_ERROR
+    assert again.outcome.reason != ENDPOINT_ERROR
 
 
 def test_six_tool_calls_a_reply(town: LoadedDomain, server: ModelServer) -> None:
@@ -292,9 +301,9 @@ def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
     [
         ("search_restaurant", {"area": "city centre"}, True),
         ("search_restaurant", {"pricerange": "mid-range"}, True),
-        ("search_hotel", {"stars": "4 stars"}, True),
+        ("search_hotel", {"stars": "4"}, True),
         ("search_hotel", {"parking": True}, True),
-        ("search_train", {"leaveAt": "3 pm"}, True),
+        ("search_train", {"leaveAt": "15:00"}, True),
         ("search_restaurant", {"area": "moon"}, "Values are: centre, east, north, south, west."),
         ("search_restaurant", {"colour": "red"}, "not by 'colour'"),
         ("search_train", {"leaveAt": "soon"}, "must be a time of day"),
@@ -386,7 +395,7 @@ def test_what_an_agent_is_not(town: LoadedDomain, server: ModelServer) -> None:
         (agent("llm-user", server), agent("llm-user", server)),
     ):
         outcome: Any = converse(user, system, scenario).outcome
-        assert outcome.reason == AGENT_ERROR
+        assert outcome.reason == ENDPOINT_ERROR
 
 
 def test_models_without_a_tool_protocol_are_told_values_ranges_and_what_is_required() -> None:

@@ -1,7 +1,7 @@
 """A domain's backend as tools of a language model: whatever the model asks for, it gets an answer and no crash.
 
 Each service has ``search_NAME`` and ``book_NAME`` with its own slots. A value that nothing has is answered with those
-that exist; "city centre" and "mid-range" find what the domain calls otherwise. What a model passes to its tools is also
+that exist. What a model passes to its tools is also
 what it believes the user to want, the only belief of it that can be seen.
 """
 
@@ -13,11 +13,11 @@ from contextlib import suppress
 from typing import Any
 
 from dialgauge.agents.llm.chat import clean_text
-from dialgauge.agents.speech import ServiceVocabulary, Vocabulary
+from dialgauge.agents.vocabulary import ServiceWords, Vocabulary, phrase_of
 from dialgauge.dialogue import State
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import some_of
-from dialgauge.values import DAYS, NO_CONSTRAINT, ReplyText, comparable, phrase_of
+from dialgauge.values import DAYS, NO_CONSTRAINT, comparable
 from dialgauge.worlds.domain import FEW, DomainBackend, Entity, SearchSlot, Service, SlotType
 
 #: Characters of an argument; no value of a domain is longer.
@@ -26,18 +26,6 @@ _LONGEST = 200
 _MOST_VALUES = 40
 _CLOCK = "^([01]?[0-9]|2[0-4]):[0-5][0-9]$"
 _TEXT = {"type": "string"}
-#: What the words and signs of currencies mean.
-_CURRENCY_NAMES = {
-    word: words.split()[0]
-    for words in (
-        "pounds pound gbp quid £",
-        "euros euro eur €",
-        "dollars dollar usd $",
-        "yen jpy ¥",
-        "rupees rupee inr ₹",
-    )
-    for word in words.split()
-}
 Result = dict[str, Any]
 
 
@@ -50,7 +38,7 @@ class Desk:
         self._backend, self._most = backend, rows
         #: Who the system works for, and what it must and must not do.
         self.title, self.policy = backend.domain.title, backend.domain.policy
-        self._vocabulary = Vocabulary(backend.domain)
+        self._vocabulary = Vocabulary.of(backend.domain)
         #: By service: the wishes of the last search, and what was last given to book.
         self.state: State = {}
         self._found: dict[str, tuple[Entity, ...]] = {}
@@ -76,7 +64,7 @@ class Desk:
         except DialgaugeError as error:
             return {"error": str(error)}
 
-    def _search(self, words: ServiceVocabulary, arguments: dict[str, Any]) -> Result:
+    def _search(self, words: ServiceWords, arguments: dict[str, Any]) -> Result:
         service = words.service
         given = _slots(arguments, service.wishes, "can be searched by")
         wishes = {
@@ -92,34 +80,16 @@ class Desk:
             result["note"] = " ".join(notes)
         return result
 
-    def _as_written(self, words: ServiceVocabulary, slot: str, value: str) -> str:
+    def _as_written(self, words: ServiceWords, slot: str, value: str) -> str:
         """A wish in the domain's own spelling; one that cannot be meant is an error."""
-        wish, spoken = words.service.wishes[slot], words.slots[slot]
-        if wish.match in ("at-least", "at-most"):
-            reply = ReplyText(value)
-            if wish.timed and len(reply.times) == 1:
-                at = min(reply.times[0].value)
-                value = value if wish.problem(value) == "" else f"{at // 60}:{at % 60:02}"
-            elif not wish.timed and len(reply.numbers) == 1:
-                if problem := _foreign(reply, wish.unit):
-                    raise DialgaugeError(f"{words.service.declared(slot)} {problem} (got '{value}')")
-                value = _signed(reply)
-        elif wish.match == "yes-no":
-            value = {"true": "yes", "false": "no", "free": "yes", "1": "yes", "0": "no"}.get(value.lower(), value)
-        elif comparable(value) not in map(comparable, wish.values):
-            known = spoken.phrases.get(phrase_of(value), ())
-            if not known:
-                places = ReplyText(value).phrases(spoken.phrases)
-                known = tuple(dict.fromkeys(phrase.value for phrase in places))
-            if not known and len(numbers := ReplyText(value).numbers) == 1:
-                plain = f"{numbers[0].value:g}"
-                known = tuple(option for option in wish.values if comparable(option) == comparable(plain))
-            value = known[0] if len(known) == 1 else value
+        wish = words.service.wishes[slot]
+        if wish.match in ("same", "contains"):
+            value = words.slots[slot].phrases.get(phrase_of(value), value)
         if problem := wish.problem(value):
             raise DialgaugeError(f"{words.service.declared(slot)} {problem} (got '{value}')")
         return value
 
-    def _book(self, words: ServiceVocabulary, arguments: dict[str, Any]) -> Result:
+    def _book(self, words: ServiceWords, arguments: dict[str, Any]) -> Result:
         service = words.service
         spec = service.book
         if spec is None:
@@ -169,28 +139,13 @@ def _cells(service: Service, values: Mapping[str, str]) -> dict[str, str | None]
     return {slot.replace(" ", "_"): values.get(slot) for slot in slots}
 
 
-def _missing(words: ServiceVocabulary, slot: str, value: str) -> str:
+def _missing(words: ServiceWords, slot: str, value: str) -> str:
     """Which values there are, where nothing has this one."""
     wish = words.service.wishes[slot]
     if wish.match not in ("same", "contains") or comparable(value) in map(comparable, wish.values):
         return ""
     known = some_of(sorted(wish.values), _MOST_VALUES)
-    return f"No {words.noun} has {words.label(slot)} '{value}'. Values are: {known}."
-
-
-def _signed(reply: ReplyText) -> str:
-    """The one number of a text, with its sign: "-0.9", "minus 5", "−£3"."""
-    number = reply.numbers[0]
-    before = [word for word in reply.lower[: number.first] if word not in _CURRENCY_NAMES]
-    sign = "-" if before in (["-"], ["−"], ["minus"]) else ""
-    return f"{sign}{_written(number.value)}"
-
-
-def _foreign(reply: ReplyText, unit: str) -> str:
-    """What is wrong with an amount in another currency than the column's."""
-    own = {_CURRENCY_NAMES[word] for word in ReplyText(unit).lower if word in _CURRENCY_NAMES}
-    currencies = {_CURRENCY_NAMES[word] for word in reply.lower if word in _CURRENCY_NAMES}
-    return f"is in {unit}" if own and currencies - own else ""
+    return f"No {words.service.name} has {words.label(slot)} '{value}'. Values are: {known}."
 
 
 def _written(value: float) -> str:
@@ -240,7 +195,7 @@ def tools_of(vocabulary: Vocabulary) -> tuple[dict[str, Any], ...]:
     return tuple(tools)
 
 
-def _search_tool(words: ServiceVocabulary) -> dict[str, Any]:
+def _search_tool(words: ServiceWords) -> dict[str, Any]:
     service = words.service
     properties = {slot.replace(" ", "_"): _wish_schema(words, slot, wish) for slot, wish in service.wishes.items()}
     description = (
@@ -250,7 +205,7 @@ def _search_tool(words: ServiceVocabulary) -> dict[str, Any]:
     return _described(f"search_{service.name}", description, properties, [])
 
 
-def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[str, Any]:
+def _wish_schema(words: ServiceWords, slot: str, wish: SearchSlot) -> dict[str, Any]:
     label, unit = words.label(slot), f" ({wish.unit})" if wish.unit else ""
     if wish.match == "yes-no":
         return {"type": "string", "enum": ["yes", "no"], "description": label}
@@ -270,7 +225,7 @@ def _wish_schema(words: ServiceVocabulary, slot: str, wish: SearchSlot) -> dict[
     return schema
 
 
-def _book_tool(words: ServiceVocabulary) -> dict[str, Any]:
+def _book_tool(words: ServiceWords) -> dict[str, Any]:
     service = words.service
     spec = service.book
     properties: dict[str, Any] = {}
@@ -283,7 +238,8 @@ def _book_tool(words: ServiceVocabulary) -> dict[str, Any]:
         required.append(name)
     if spec is not None:
         properties |= {
-            slot.replace(" ", "_"): _type_schema(words.described(slot), kind) for slot, kind in spec.takes.items()
+            slot.replace(" ", "_"): _type_schema(_described_slot(words, slot), kind)
+            for slot, kind in spec.takes.items()
         }
         required += [slot.replace(" ", "_") for slot in spec.needs]
     groups = [" or ".join(map(words.label, group)) for group in (spec.one_of if spec else ())]
@@ -291,6 +247,12 @@ def _book_tool(words: ServiceVocabulary) -> dict[str, Any]:
     gives = " and ".join(map(words.label, spec.gives)) if spec else ""
     description = f"Book {service.title}.{needs}" + (f" Returns the {gives}; tell it to the customer." if gives else "")
     return _described(f"book_{service.name}", description, properties, required)
+
+
+def _described_slot(words: ServiceWords, slot: str) -> str:
+    """What a slot is called, with its label where that says more: "stay: nights"."""
+    name, label = words.service.declared(slot), words.label(slot)
+    return label if label == name else f"{name}: {label}"
 
 
 def _type_schema(label: str, kind: SlotType) -> dict[str, Any]:

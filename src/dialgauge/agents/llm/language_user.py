@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dialgauge.agents.llm.speaker import LanguageAgent, Observer, VoiceSettings
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
-from dialgauge.agents.speech import DomainGrammar, ServiceGrammar, Vocabulary
 from dialgauge.agents.town.pipeline import requested
+from dialgauge.agents.vocabulary import ServiceWords, Vocabulary
+from dialgauge.agents.wording import items
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.domain import Domain, DomainGoal, ServiceTask
@@ -51,7 +52,7 @@ class LlmUser(LanguageAgent):
         goal, domain = context.plan, context.domain
         if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain):
             raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
-        vocabulary = Vocabulary(domain, context.ontology)
+        vocabulary = Vocabulary.of(domain, context.ontology)
         self._begin(context, domain, goal_prompt(goal, vocabulary))
         self._observer = Observer(vocabulary, most=context.limits.acts)
 
@@ -83,19 +84,18 @@ def ends_conversation(text: str) -> tuple[str, bool, bool]:
 
 def goal_prompt(goal: DomainGoal, vocabulary: Vocabulary) -> str:
     """The instructions of a goal, numbered, in the order in which it is to be discussed."""
-    services = DomainGrammar(vocabulary).services
-    items = [line for task in goal.tasks for line in instructions(task, services[task.domain])]
-    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(items, 1))
+    lines = [line for task in goal.tasks for line in instructions(task, vocabulary[task.domain])]
+    numbered = "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
     return _PROMPT.format(title=vocabulary.domain.title, items=numbered, done=DONE, give_up=GIVE_UP)
 
 
-def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
+def instructions(task: ServiceTask, words: ServiceWords) -> Iterator[str]:
     """What to do about one service, in sentences."""
-    service, wanted = grammar.service, task.first or task.info
-    told = [grammar.told_wishes(wanted)] if wanted else []
-    booked = [grammar.told_booking(task.book_first or task.book)] if task.book else []
+    service, wanted = words.service, task.first or task.info
+    told = [items(words, wanted)] if wanted else []
+    booked = [items(words, task.book_first or task.book)] if task.book else []
     linked = [
-        f"for the {grammar.quoted_label(slot)}, say the name of the {other} that you settled on"
+        f"for the {words.label(slot)}, say the name of the {other} that you settled on"
         for slot, other in task.links.items()
     ]
     if service.rows is None:
@@ -103,30 +103,24 @@ def instructions(task: ServiceTask, grammar: ServiceGrammar) -> Iterator[str]:
     else:
         yield f"You need {service.title}.{f' Your wishes: {told[0]}.' if told else ''}"
     if task.first:
-        yield f"Only if there is none like that, {_instead(task.first, task.info, grammar.told_wishes)}."
-    asked = [_asked(grammar, slot) for slot in task.requests if slot not in service.gives]
+        yield f"Only if there is none like that, {_instead(words, task.first, task.info)}."
+    asked = [words.label(slot) for slot in task.requests if slot not in service.gives]
     if asked:
-        yield f"Find out {', '.join(asked[:-1]) + ' and ' if len(asked) > 1 else ''}{asked[-1]}."
+        yield f"Find out: {', '.join(asked)}."
     if booked and service.rows is not None:
         yield f"Then book it: {'; '.join([*booked, *linked])}."
     if task.book and task.book_first:
-        yield f"Only if that booking is refused, {_instead(task.book_first, task.book, grammar.told_booking)}."
+        yield f"Only if that booking is refused, {_instead(words, task.book_first, task.book)}."
     if booked and service.gives:
-        yield f"Make sure that you are told the {' and the '.join(map(grammar.words.label, service.gives))}."
+        yield f"Make sure that you are told: {', '.join(map(words.label, service.gives))}."
 
 
-def _asked(grammar: ServiceGrammar, slot: str) -> str:
-    if grammar.is_state(slot) or grammar.is_deed(slot):
-        return f"whether it {'is ' if grammar.is_state(slot) else ''}{grammar.words.label(slot)}"
-    return f"the {grammar.quoted_label(slot)}"
-
-
-def _instead(before: Mapping[str, str], after: Mapping[str, str], told: Callable[[Mapping[str, str]], str]) -> str:
+def _instead(words: ServiceWords, before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """What is other than before; all that is left where something was only left out."""
     changed = {slot: value for slot, value in after.items() if before.get(slot) != value}
     if changed and before.keys() <= after.keys():
-        return f"change this and keep the rest: {told(changed)}"
-    return f"ask for just this instead: {told(after)}"
+        return f"change this and keep the rest: {items(words, changed)}"
+    return f"ask for just this instead: {items(words, after)}"
 
 
 def llm_user(**settings: Any) -> LlmUser:

@@ -9,16 +9,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from dialgauge.agents.listening import UserListener
 from dialgauge.agents.llm.budget import BudgetSpent, DialogueBudget
 from dialgauge.agents.llm.cassette import Completion
 from dialgauge.agents.llm.chat import ChatClient, Messages
 from dialgauge.agents.llm.settings import ChatSettings
 from dialgauge.agents.llm.transport import ChatError
-from dialgauge.agents.protocol import AGENT_ERROR, NO_USAGE, TOKEN_BUDGET, Reply, SystemContext, Usage, UserContext
-from dialgauge.agents.speech import DomainNlu, ParseContext, Vocabulary
+from dialgauge.agents.protocol import ENDPOINT_ERROR, NO_USAGE, TOKEN_BUDGET, Reply, SystemContext, Usage, UserContext
+from dialgauge.agents.vocabulary import Vocabulary
 from dialgauge.dialogue import Act, Speaker, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.intents import INFORM, INTENTS, REQUEST, service_of
+from dialgauge.intents import INFORM, INTENTS, service_of
 from dialgauge.worlds.domain import Domain
 
 _FILTERED, _LENGTH = "content_filter", "length"
@@ -80,7 +81,7 @@ class LanguageAgent(ABC):
         except BudgetSpent as spent:
             return self._ended(TOKEN_BUDGET, str(spent))
         except ChatError as error:
-            return self._ended(AGENT_ERROR, str(error))
+            return self._ended(ENDPOINT_ERROR, str(error))
 
     @abstractmethod
     def _answer(self, turn: Turn | None) -> Reply:
@@ -143,13 +144,12 @@ class Observer:
 
     def __init__(self, vocabulary: Vocabulary, *, most: int = 12) -> None:
         """``most`` are the acts a turn may have."""
-        self._nlu, self._vocabulary, self._most = DomainNlu(vocabulary), vocabulary, most
+        self._listener, self._vocabulary, self._most = UserListener(vocabulary), vocabulary, most
         self._service = ""
 
-    def label(self, text: str, asked: tuple[Act, ...] = ()) -> tuple[Act, ...]:
-        """The acts of what was said next; ``asked`` is what the other side asked for before."""
-        own = tuple(act for act in asked if act.intent == REQUEST)
-        acts = self._nlu.parse(text, ParseContext(own=own, domain=self._service)).acts[: self._most]
+    def label(self, text: str) -> tuple[Act, ...]:
+        """The acts of what was said next."""
+        acts = self._listener.hear(Turn(speaker="user", text=text), (), self._service)[: self._most]
         self._service = next((act.domain for act in reversed(acts) if act.domain in self._vocabulary), self._service)
         return acts
 

@@ -72,11 +72,6 @@ class AgendaUser:
         """What the user speaks of."""
         return self._active.domain if self._active else ""
 
-    @property
-    def pending(self) -> str:
-        """The domain of a booking that waits for its confirmation."""
-        return next((task.domain for task in self.tasks.values() if task.pending and not task.reference), "")
-
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""
         self._now = []

@@ -124,12 +124,6 @@ class BaselineUser:
         """What the user speaks of."""
         return self._current.domain if self._current else ""
 
-    @property
-    def pending(self) -> str:
-        """The domain of a booking that waits for its confirmation."""
-        current = self._current
-        return current.domain if current is not None and not current.booked and current.task.book else ""
-
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""
         self._count += 2

@@ -12,15 +12,15 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from dialgauge.agents.listening import SystemListener, UserListener
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
-from dialgauge.agents.speech import DomainSpeech, Nlg
-from dialgauge.agents.speech.nlg import template_nlg
-from dialgauge.agents.speech.nlu import ParseContext, default_nlu
 from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
 from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
 from dialgauge.agents.town.channel import Channel
 from dialgauge.agents.town.policy import RuleSystem
-from dialgauge.dialogue import Act, Ontology, Speaker, Turn, Values
+from dialgauge.agents.vocabulary import Vocabulary
+from dialgauge.agents.wording import Wording
+from dialgauge.dialogue import Act, Speaker, Turn, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import REQUEST
@@ -41,76 +41,7 @@ class UserCore(Protocol):
     @property
     def domain(self) -> str: ...
 
-    @property
-    def pending(self) -> str: ...
-
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]: ...
-
-
-class Understanding(Protocol):
-    """Finds acts in a turn, given what the listener said before and the service that it speaks of."""
-
-    def __call__(self, turn: Turn, own: tuple[Act, ...], service: str, /) -> tuple[Act, ...]: ...
-
-
-class Receiver:
-    """How one side understands the other."""
-
-    def __init__(
-        self,
-        speaker: Speaker,
-        level: str,
-        ontology: Ontology | None,
-        streams: RandomStreams,
-        channel: Channel,
-        understanding: Understanding | None = None,
-    ) -> None:
-        """``speaker`` is the one who is listened to; ``understanding`` reads free English in place of the NLU."""
-        self._speaker, self._ontology = speaker, ontology
-        self._channel, self._streams = channel, streams
-        self._draws: Draws | None = None
-        self._nlu = None
-        self._before: tuple[Act, ...] = ()
-        self._said: set[Act] = set()
-        self._understanding = understanding
-        if level == "text" and understanding is None:
-            if ontology is None:
-                raise DialgaugeError("an agent that understands text needs the values of its world (an ontology)")
-            self._nlu = default_nlu(ontology)
-
-    def hear(self, turn: Turn, own: tuple[Act, ...], core: UserCore | RuleSystem) -> tuple[Act, ...]:
-        """What is understood of a turn; ``core`` knows what its side spoke of last."""
-        if self._understanding is not None:
-            acts = self._understanding(turn, own, core.domain)
-        elif self._nlu is not None:
-            context = ParseContext(own=own, before=self._before, domain=core.domain, pending=core.pending)
-            acts = self._nlu.parse(turn.text, self._speaker, context).acts
-        elif turn.acts is not None:
-            acts = turn.acts
-        else:
-            raise DialgaugeError(f"the {self._speaker} gave no acts; agents that only speak need --level text")
-        if not self._channel.clean:
-            if self._draws is None:
-                self._draws = self._streams(f"channel-{self._speaker}")
-            acts = self._channel.damage(acts, self._speaker, self._draws, self._ontology, self._said)
-        self._before = acts
-        return acts
-
-
-class Renderer:
-    """How one side puts acts into words."""
-
-    def __init__(self, speaker: Speaker, streams: RandomStreams, style: str, nlg: Nlg | None = None) -> None:
-        self._speaker = speaker
-        self._nlg = nlg or template_nlg(style)
-        self._begun = False
-        self._draws = streams(f"{speaker}-nlg")
-
-    def say(self, acts: tuple[Act, ...]) -> str:
-        text = self._nlg.generate(acts, self._speaker, self._draws).text
-        if not self._begun:  # nobody needs something "also" before anything else was said
-            text, self._begun = text.replace("I also need", "I need", 1), True
-        return text
 
 
 class _Pipeline:
@@ -119,29 +50,43 @@ class _Pipeline:
     side: Speaker
     _partner: Speaker
 
-    def __init__(self, name: str, *, channel: Channel, style: str = "varied", render: bool = False) -> None:
+    def __init__(self, name: str, *, channel: Channel, render: bool = False) -> None:
         self.name = name
-        self._channel, self._style, self._render = channel, style, render
+        self._channel, self._render = channel, render
 
     def _begin(self, context: UserContext | SystemContext, domain: Domain, streams: RandomStreams) -> None:
-        channel = self._channel.within(domain)
-        understanding, nlg = None, None
-        speech = DomainSpeech.of(domain, context.ontology)
-        # Where the other side speaks as it likes, the lab's own model does not understand it.
-        free = isinstance(context, UserContext) and context.free
-        if context.level == "text" and (free or not domain.multiwoz):
-            understanding = speech.listener(self._partner)
-        words = context.level == "text" or self._render
-        if words and not domain.multiwoz:
-            nlg = speech.nlg(self._style)
-        self._ears = Receiver(self._partner, context.level, context.ontology, streams, channel, understanding)
-        self._mouth = Renderer(self.side, streams, self._style, nlg) if words else None
+        self._heard_by = self._channel.within(domain)
+        self._streams, self._ontology, self._reads = streams, context.ontology, context.level == "text"
+        self._draws: Draws | None = None
         self._own: tuple[Act, ...] = ()
+        self._before: set[Act] = set()
+        if not self._reads and not self._render:
+            return
+        vocabulary = Vocabulary.of(domain, context.ontology)
+        self._wording = Wording(vocabulary)
+        self._listener = SystemListener(vocabulary) if self.side == "user" else UserListener(vocabulary)
 
-    def _turn(self, acts: tuple[Act, ...]) -> Turn:
+    def _hear(self, turn: Turn, service: str) -> tuple[Act, ...]:
+        """What is understood of a turn: its acts, or what is read of its text."""
+        if self._reads:
+            acts = self._listener.hear(turn, self._own, service)
+        elif turn.acts is not None:
+            acts = turn.acts
+        else:
+            raise DialgaugeError(f"the {self._partner} gave no acts; agents that only speak need --level text")
+        if not self._heard_by.clean:
+            if self._draws is None:
+                self._draws = self._streams(f"channel-{self._partner}")
+            acts = self._heard_by.damage(acts, self._partner, self._draws, self._ontology, self._before)
+        return acts
+
+    def _turn(self, acts: tuple[Act, ...], service: str) -> Turn:
         turn = _wordless(self.side, acts)
         self._own = acts
-        return replace(turn, text=self._mouth.say(acts)) if self._mouth else turn
+        if not self._reads and not self._render:
+            return turn
+        text = self._wording.user(acts) if self.side == "user" else self._wording.system(acts, service)
+        return replace(turn, text=text)
 
 
 class TownUser(_Pipeline):
@@ -163,15 +108,15 @@ class TownUser(_Pipeline):
         if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
         self._core = self._make(goal, domain, streams("user-core"))
-        if context.level == "text" and (context.free or not domain.multiwoz) and isinstance(self._core, AgendaUser):
+        if context.level == "text" and isinstance(self._core, AgendaUser):
             self._core = PersistentUser(goal, domain, streams("user-core"), self._core.options)
         self._begin(context, domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
         core = self._core
-        heard = None if turn is None else self._ears.hear(turn, self._own, core)
+        heard = None if turn is None else self._hear(turn, core.domain)
         return Reply(
-            turn=self._turn(core.step(heard or ())),
+            turn=self._turn(core.step(heard or ()), core.domain),
             heard=heard,
             done=bool(core.end_reason),
             end_reason=core.end_reason,
@@ -202,8 +147,8 @@ class TownSystem(_Pipeline):
         if turn is None:
             raise DialgaugeError(f"{self.name} was asked to begin; in the lab the user does")
         core = self._core
-        heard = self._ears.hear(turn, self._own, core)
-        return Reply(turn=self._turn(core.step(heard)), heard=heard, state=core.state)
+        heard = self._hear(turn, core.domain)
+        return Reply(turn=self._turn(core.step(heard), core.domain), heard=heard, state=core.state)
 
 
 @lru_cache(1 << 14)
@@ -233,15 +178,14 @@ def _shares(**settings: float) -> None:
             raise DialgaugeError(f"the setting {name} must be from 0 to 1 (got {value:g})")
 
 
-def _speech(channel: str, style: str, render: bool) -> dict[str, Any]:
+def _speech(channel: str, render: bool) -> dict[str, Any]:
     """How an agent hears and speaks, as :class:`_Pipeline` takes it."""
-    return {"channel": Channel.named(channel), "style": style, "render": render}
+    return {"channel": Channel.named(channel), "render": render}
 
 
 def agenda(
     *,
     channel: str = "clean",
-    style: str = "varied",
     render: bool = False,
     initiative: int = 0,
     patience: int = 4,
@@ -256,14 +200,13 @@ def agenda(
     }  # fmt: skip
     _at_least_zero(**numbers)
     options = AgendaOptions(**numbers)
-    speech = _speech(channel, style, render)
+    speech = _speech(channel, render)
     return TownUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
 
 
 def agenda_baseline(
     *,
     channel: str = "clean",
-    style: str = "varied",
     render: bool = False,
     anaphors: float = 0.3,
     at_once: int = 4,
@@ -274,14 +217,13 @@ def agenda_baseline(
     _at_least_zero(at_once=at_once - 1, limit=limit)
     _shares(anaphors=anaphors)
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
-    speech = _speech(channel, style, render)
+    speech = _speech(channel, render)
     return TownUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
 
 
 def rule_system(
     *,
     channel: str = "clean",
-    style: str = "varied",
     render: bool = False,
     ask_above: int = 10,
     attributes: int = 2,
@@ -297,7 +239,7 @@ def rule_system(
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
         ),
-        **_speech(channel, style, render),
+        **_speech(channel, render),
     )
 
 
@@ -309,5 +251,5 @@ def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
         ),
-        **_speech(channel, style, render),
+        **_speech(channel, render),
     )

@@ -60,9 +60,6 @@ class RuleSystem:
         """What the user speaks of."""
         return self.belief.domain
 
-    #: Bookings wait for nothing but what is spoken of.
-    pending = domain
-
     @property
     def state(self) -> State:
         """What the user is believed to want."""

@@ -37,7 +37,7 @@ _TOP = (
 )
 _TOOL_KEYS = ("tools", "data", "tasks")
 _MULTIWOZ = "multiwoz"
-_WORDS = ("ask", "say", "also")
+_WORDS = ("ask", "label", "say", "also")
 _PAIRS, _SHARES = ("services", "wishes", "asked"), ("booked", "fails_first", "refused_first")
 _OF_ANY_SERVICE = "a slot of any service"
 
@@ -243,6 +243,7 @@ class _DomainReader(DocumentReader):
             spoken = self.mapping(wording, location, _WORDS)
             words[known[slot]] = SlotWords(
                 ask=self.text(spoken, "ask", location),
+                label=self.text(spoken, "label", location),
                 say=self._say(spoken, location),
                 also=tuple(self.texts(spoken, "also", location)),
                 values=of_values.pop(known[slot], {}),
@@ -263,7 +264,10 @@ class _DomainReader(DocumentReader):
             location: Location = ("words", "values", slot)
             self.check_known([slot], known, _OF_ANY_SERVICE, location)
             spoken = self.mapping(values, location)
-            values_known = _known_values(known[slot], services.values())
+            # Any database may be the town's.
+            values_known = (
+                [] if self._document.content.get("dialect") else _known_values(known[slot], services.values())
+            )
             for value in spoken if values_known else ():
                 if comparable(value) not in map(comparable, values_known):
                     near = nearest(value, values_known)

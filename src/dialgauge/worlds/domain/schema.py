@@ -34,6 +34,8 @@ class SlotWords(Struct, frozen=True, kw_only=True):
     """How agents without a language model speak of a slot."""
 
     ask: str = ""
+    #: What it is called, where that is not its name.
+    label: str = ""
     #: With ``{value}`` where the value goes.
     say: str = ""
     also: tuple[str, ...] = ()

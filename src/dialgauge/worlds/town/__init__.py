@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         spoken_ontology as spoken_ontology,
         town_domain as town_domain,
     )
-    from dialgauge.worlds.town.town_words import spoken_town as spoken_town
     from dialgauge.worlds.town.vocabulary import (
         BOOK_SLOTS as BOOK_SLOTS,
         REFERENCE as REFERENCE,

@@ -1,4 +1,4 @@
-"""The words that synthetic towns are named with, and those that people use there; the files say what each is."""
+"""The words that synthetic towns are named with; the file says what each is."""
 
 from __future__ import annotations
 
@@ -50,27 +50,3 @@ def town_words() -> TownWords:
     """The words of ``town_words.yaml``; restaurants may have local names too."""
     words = shipped_yaml("dialgauge.worlds.town", "town_words.yaml").as_record(TownWords, "a file of words")
     return replace(words, restaurant_names={**words.restaurant_names, "local": words.local_names})
-
-
-class SpokenTown(Struct, frozen=True, forbid_unknown_fields=True):
-    """How people speak in the town: what its trained NLU looks at."""
-
-    not_foods: frozenset[str]
-    colours: tuple[str, ...]
-    makes: tuple[str, ...]
-    streets: frozenset[str]
-    name_ends: tuple[str, ...]
-    not_names: frozenset[str]
-    service_words: dict[str, tuple[str, ...]]
-    kinds: dict[str, str]
-    kinds_of_type: dict[str, str]
-    slot_kinds: dict[str, tuple[str, ...]]
-    also_said: dict[str, dict[str, tuple[str, ...]]]
-    known: dict[str, tuple[str, ...]]
-    ends_of_rides: tuple[str, ...]
-
-
-@lru_cache(1)
-def spoken_town() -> SpokenTown:
-    """The words of ``spoken.yaml``."""
-    return shipped_yaml("dialgauge.worlds.town", "spoken.yaml", as_text=True).as_record(SpokenTown, "a file of words")
