@@ -20,7 +20,6 @@ BUILT_IN = {
     "tracking": "dialgauge.tracking.kind:TRACKING",
     "responses": "dialgauge.responses.kind:RESPONSES",
     "training": "dialgauge.responses.kind:TRAINING",
-    "attention": "dialgauge.responses.kind:ATTENTION",
     "users": "dialgauge.users.kind:USERS",
     "faults": "dialgauge.users.faults.kind:FAULTS",
     "outcomes": "dialgauge.tasks.kind:OUTCOMES",

@@ -26,7 +26,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def talk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, *said: str) -> Outcome:
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(said) + "\n"))
-    return dialgauge(capsys, "babi", "chat", "--data", data)
+    return dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data)
 
 
 def test_a_whole_booking(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_model_that_understands_nothing_says_so(
     train = ("babi", "train", "--data", data, "--task", 5, "--model", model, "--out", folder, *quick)
     assert dialgauge(capsys, *train, "--store", tmp_path / "runs").code == 0
     monkeypatch.setattr("sys.stdin", io.StringIO("Xyzzy!\nHello.\nxyzzy plugh\nexit\n"))
-    outcome = dialgauge(capsys, "babi", "chat", "--data", data, "--load", folder)
+    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data, "--load", folder)
     assert outcome.code == 0, outcome.err
     bot = [line.split("bot> ")[1] for line in outcome.out.splitlines() if "bot> " in line]
     assert [one == NOT_UNDERSTOOD for one in bot] == [True, False, True]
@@ -106,7 +106,7 @@ def test_a_closed_keyboard_is_told_of(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    outcome = dialgauge(capsys, "babi", "chat", "--data", data)
+    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data)
     assert (outcome.code, "standard input is closed" in outcome.err) == (2, True)
 
 
@@ -115,7 +115,7 @@ def test_somebody_at_a_terminal_can_edit_the_line(data: Path) -> None:
     pty = pytest.importorskip("pty")
     pytest.importorskip("readline")
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "dialgauge", "babi", "chat", "--data", str(data)]
+    command = [sys.executable, "-m", "dialgauge", "babi", "chat", "--task", "5", "--data", str(data)]
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
     with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment) as chat:
         os.close(slave)
@@ -152,6 +152,6 @@ def test_the_end_of_input_ends_the_talk(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    outcome = dialgauge(capsys, "babi", "chat", "--data", data, "--model", "nearest")
+    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data, "--model", "nearest")
     assert outcome.code == 0
     assert "nearest, task 5" in outcome.err

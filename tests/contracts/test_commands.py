@@ -30,10 +30,10 @@ EVERY_CALL = [pytest.param(*one, id=" ".join(one).strip()) for one in calls()]
 FIRST_CALLS = dict(reversed(list(calls())))
 #: Commands whose screen has no tables: they print one path or one document, or say what they made.
 PLAIN = {
-    "runs export", "report", "data convert", "babi convert-dstc2",
+    "runs export", "report", "data convert",
 }  # fmt: skip
 #: Commands whose numbers are no scores, or are shown beside those of a paper.
-UNSIGNED = {"babi attention", "babi interact", "babi train", "reproduce"}
+UNSIGNED = {"babi train", "reproduce"}
 
 
 #: The JSON Schema of what every command writes by ``--json``.
@@ -45,7 +45,6 @@ DRAWN = {
     "users faults": {"scores"},
     "babi evaluate": {"scores", "other_units"},
     "babi table": {"per-response_tst", "per-dialog_tst"},
-    "babi interact": {"scores"},
 }
 #: Pages without a table that can be drawn.
 WITHOUT_CHARTS = {"lab goals", "lab call", "users find", "users likeness"}

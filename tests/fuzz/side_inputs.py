@@ -218,7 +218,7 @@ def _model_manifest(content: bytes, folder: Path) -> None:
 
 def _model_arrays(content: bytes, folder: Path) -> None:
     """Arrays whose checksum was forged with them, as a model and as a checkpoint."""
-    from dialgauge.rankers import claim_folder, load_ranker
+    from dialgauge.rankers import claim_folder, fit_model, fresh_model, load_ranker
     from support.tiny_world import tiny_task
 
     shutil.copytree(fitted_model(), folder, dirs_exist_ok=True)
@@ -230,7 +230,9 @@ def _model_arrays(content: bytes, folder: Path) -> None:
         begun = folder / "begun"
         begun.mkdir()
         in_file(begun, content, "checkpoint.npz")
-        claim_folder(begun, load_ranker(fitted_model()), tiny_task(1, 5))
+        ranker = fresh_model("memn2n", 0, {"epochs": "1", "dim": "4"})
+        ranker.checkpoint = claim_folder(begun)
+        fit_model(ranker, tiny_task(1, 5))
     except DialgaugeError:
         load_ranker(folder)
 

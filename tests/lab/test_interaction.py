@@ -10,7 +10,7 @@ import pytest
 from dialgauge.agents import Agent, CallableBot, Reply, RuleAgent, Rules, SystemContext
 from dialgauge.dialogue import Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import failures, interact, interaction_table, move_to
+from dialgauge.lab import failures, interact, interaction_page, move_to
 from dialgauge.measures import Signature, cards
 from dialgauge.rankers import NearestNeighbour, fit_model
 from dialgauge.runs import Run, Store
@@ -75,11 +75,9 @@ def test_a_system_that_fails_says_why() -> None:
     assert sum(failures(run).values()) == 20 - round(20 * completed)
     scores = run.table("dialogue_scores")
     assert scores.filter(polars.col("measure") == "completed")["num"].sum() == 20 * completed
-    table = interaction_table([run], "one")
-    (row,) = table.records()
-    assert row["completed"] == completed
+    (row,) = interaction_page([run]).tables["conversations"].records()
     why, count = next(iter(failures(run).items()))
-    assert table.notes[-1] == f"Most frequent failure in half A: {why} ({count})"
+    assert (row["completed"], row["most frequent failure"]) == (completed, f"{why} ({count})")
 
 
 def test_signatures_tell_own_words_from_recorded_ones() -> None:
@@ -125,7 +123,7 @@ def test_an_agent_that_raises_costs_its_conversations_and_not_the_run(tmp_path: 
     ]
     assert set(run.table("outcomes")["reason"]) == {"agent_error"}
     assert {len(one.turns) for one in run.dialogues()} == {3}
-    assert run.notes[0] in interaction_table([run], "one").notes
+    assert run.notes[0] in interaction_page([run]).warnings
 
 
 def test_a_function_is_a_system_too() -> None:

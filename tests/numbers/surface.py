@@ -487,37 +487,43 @@ def reply_scores(folder: Path, data: Path, models: str, tasks: str, splits: str)
     """What models score on tasks and splits: values, classes of replies, and the stored run (see `ranked_replies`)."""
     words = ("babi", "table", "--data", str(data), "--models", models, "--tasks", tasks, "--splits", splits)
     found = command(*words, "--table", str(folder / "tables.json"), folder=folder)
-    return {(system["model"], system["task"], system["split"]): _replies(folder, system) for system in found["systems"]}
+    return {
+        (run["config"]["model"], run["config"]["task"], run["config"]["split"]): _replies(folder, run["id"])
+        for run in found["runs"]
+    }
 
 
 def task_statistics(folder: Path) -> dict[str, dict[str, float]]:
     """Averages per training dialog of the tasks that `reply_scores` last scored in this folder (Table 1)."""
-    statistics, _ = json.loads((folder / "tables.json").read_text())
-    return {row["task"]: row for row in statistics["rows"]}
+    return {row["task"]: row for row in _shown(folder, "statistics")}
 
 
 def printed_accuracies(folder: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Per-response and per-dialog accuracy of the paper, as shown beside ours: model, task (T1, ...) and split."""
-    _, accuracies = json.loads((folder / "tables.json").read_text())
-    return {
-        (row["model"], row["task"], row["split"]): (row["paper"], row["paper per-dialog"]) for row in accuracies["rows"]
-    }
+    rows = _shown(folder, "accuracy")
+    return {(row["model"], row["task"], row["split"]): (row["paper"], row["paper per-dialog"]) for row in rows}
+
+
+def _shown(folder: Path, table: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((folder / "tables.json").read_text())["page"]["tables"][table]["rows"]
+    return rows
 
 
 def bot_scores(folder: Path, data: Path, url: str, task: int, measures: str = "default") -> dict[str, Any]:
     """What a bot behind an address scores on the splits of a task."""
     words = ("babi", "evaluate", "--data", str(data), "--url", url, "--task", str(task), "--measures", measures)
-    return {system["split"]: _replies(folder, system) for system in command(*words, folder=folder)["systems"]}
+    runs = command(*words, folder=folder)["runs"]
+    return {run["config"]["split"]: _replies(folder, run["id"]) for run in runs}
 
 
-def _replies(folder: Path, system: dict[str, Any]) -> dict[str, Any]:
-    run = dialgauge.Store(folder / "runs").open(system["run"])
+def _replies(folder: Path, id: str) -> dict[str, Any]:
+    run = dialgauge.Store(folder / "runs").open(id)
     return {
-        "values": {name: score["value"] for name, score in system["scores"].items()},
-        "intervals": {name: (score["low"], score["high"]) for name, score in system["scores"].items()},
-        "classes": {name: (right, total) for name, (right, total) in system["by_class"].items()},
-        "unanswered": system["unanswered"],
-        "top_ties": system["top_ties"],
+        "values": values(run),
+        "intervals": intervals(run),
+        "classes": {name: (right, total) for name, (right, total) in run.details["by_class"].items()},
+        "unanswered": run.details["unanswered"],
+        "top_ties": run.details["top_ties"],
         "run": run,
     }
 

@@ -72,15 +72,3 @@ def test_classes_of_replies() -> None:
     ]
     turns = [turn for reply in replies for turn in (user("x"), bot(reply))]
     assert reply_classes(episode(dialogue(*turns))) == ["fixed", "api 1", "api 2", "option", "phone", "address"]
-
-
-def test_messages_in_a_row_may_be_lines_of_their_own() -> None:
-    chat = dialogue(
-        user("hey"), user("a table"), bot("when"), user("at nine"), bot("sure"), user("thanks"), user("bye")
-    )
-    (apart,) = episodes([chat], apart=True)
-    first, second = apart.points()
-    assert (first.history, first.utterance, first.reply) == ((Line("user", "hey"),), "a table", "when")
-    assert len(second.history) == 3 and apart.lines[-1] == Line("bot", "sure")
-    with pytest.raises(DialgaugeError, match="two user turns follow each other"):
-        episodes([chat])

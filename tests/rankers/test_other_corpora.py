@@ -24,7 +24,7 @@ from dialgauge.rankers import (
     silent,
     task_of_dialogues,
 )
-from dialgauge.responses import CellKey, evaluate, evaluation_run
+from dialgauge.responses import evaluate, evaluation_run
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
@@ -83,7 +83,7 @@ def test_every_ranker_ranks_it(tmp_path: Path, name: str) -> None:
         key: value for key, value in {"epochs": "40", "dim": "16", "batch": "8"}.items() if key in model.settable
     }
     model.fit(task)
-    run = evaluation_run(CellKey.of(model, task, "tst"), model, task)
+    run = evaluation_run(model, task, "tst")
     assert_run_contract(run)
     assert run.coverage["replies"].scored == 30
     if not name.startswith("tfidf"):
@@ -162,14 +162,12 @@ def test_on_the_command_line(
         capsys, "babi", "evaluate", *given, "--load", tmp_path / "m", "--split", "tst", "--json", tmp_path / "e.json"
     )
     assert evaluated.code == 0, evaluated.err
-    (system,) = json.loads((tmp_path / "e.json").read_text())["systems"]
-    assert system["scores"]["per-response"]["value"] > 0.6  # training ends when the three dialogues of dev are right
-    shown = dialgauge(capsys, "babi", "attention", *given, "--load", tmp_path / "m", "--turn", 2, "--run")
-    assert "broken" in shown.out
+    [run] = json.loads((tmp_path / "e.json").read_text())["runs"]
+    assert run["scores"]["per-response"]["value"] > 0.6  # training ends when the three dialogues of dev are right
     roles = [[one.role for one in manifest.inputs] for manifest in Store().list()]
-    assert roles == [["dialogues", "candidates", "facts"]] * 3
+    assert roles == [["dialogues", "candidates", "facts"]] * 2
     for manifest in Store().list():
         assert_run_contract(Store().open(manifest.id))
     misplaced = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path, "--facts", tmp_path / "facts.tsv")
     assert misplaced.code == 2
-    assert "--facts needs --logs FILE" in misplaced.err
+    assert "--data has candidates and facts; leave out --facts" in misplaced.err

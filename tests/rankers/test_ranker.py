@@ -171,7 +171,7 @@ def edited(folder: Path, **changes: Any) -> None:
 
 
 def test_a_model_of_another_task_or_other_candidates(folder: Path) -> None:
-    with pytest.raises(DialgaugeError, match=r"fitted on task 1 .* cannot answer task 2"):
+    with pytest.raises(DialgaugeError, match=r"fitted on task 1 .* this is task 2"):
         load_ranker(folder, task=tiny_task(2))
     other = RankingTask(1, tiny_task(1).splits, tiny_task(1).candidates[::-1])
     with pytest.raises(DialgaugeError, match="another order"):

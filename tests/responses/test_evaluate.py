@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.rankers import Episode, Line, Point, Ranker, RankingTask, ScoreMatrix, Tell, silent
-from dialgauge.responses import RankingResult, evaluate, ranked, score_replies
+from dialgauge.responses import RankingResult, evaluate, score_replies
 
 DEFAULT = ("per-response", "per-dialog", "hits@2", "hits@5", "hits@10", "MRR")
 
@@ -143,40 +142,3 @@ def test_by_class() -> None:
     ranker.candidates = ("a", "b", "api_call x", "d")
     result = evaluate(ranker, [one])
     assert result.by_class() == {"api 1": (0, 1), "fixed": (1, 1)}
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), min_size=1, max_size=6),
-    st.lists(st.integers(0, 4), min_size=6, max_size=6),
-    st.integers(1, 4),
-)
-def test_batches_never_change_a_rank(rows: list[list[int]], gold: list[int], size: int) -> None:
-    """Against sorting by (score, place), for integer scores with many ties."""
-    scores = np.array(rows, dtype=np.float64)
-    places = np.array(gold[: len(rows)])
-    whole = list(ranked(scores, places))
-    cut = [
-        row
-        for start in range(0, len(rows), size)
-        for row in ranked(scores[start : start + size], places[start : start + size])
-    ]
-    assert whole == cut
-    for (right, chosen, rank, tied), row in zip(whole, rows, strict=True):
-        order = sorted(range(5), key=lambda place, row=row: (-row[place], place))  # type: ignore[misc]
-        assert rank == order.index(right) + 1
-        assert chosen == order[0]
-        assert tied == (row.count(max(row)) > 1)
-
-
-def only(classes: set[str], dialogs: Sequence[Episode]) -> RankingResult:
-    """A bot that gets the replies of some classes right and nothing else."""
-    from dialgauge.responses import collect, reply_classes
-
-    names = [name for one in dialogs for name in reply_classes(one)]
-    return collect(((0, 0, 1 if name in classes else 2, False) for name in names), dialogs)
-
-
-def test_only_some_classes_right() -> None:
-    found = only({"fixed"}, [dialog("one", "a", "api_call x"), dialog("two", "b")])
-    assert found.per_response == pytest.approx(2 / 3)
-    assert found.per_dialog == 0.5

@@ -7,7 +7,7 @@ import pytest
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.rankers import Point, RankingTask, points_of, task_of_dialogues
-from dialgauge.responses import CellKey, evaluation_run
+from dialgauge.responses import evaluation_run
 from dialgauge.responses.pairing import PAIRING
 from dialgauge.runs import Run, Store
 
@@ -34,7 +34,7 @@ class Bot:
 
 def run_of(bot: Bot) -> Run:
     made = task()
-    return evaluation_run(CellKey.of(bot, made, "tst"), bot, made)
+    return evaluation_run(bot, made, "tst")
 
 
 @pytest.fixture(params=["memory", "stored"])

@@ -72,12 +72,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab goals": ("-n 4", "--goal TOWN0003"),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
-    "babi convert-dstc2": ("calls --out {}/converted.txt",),
-    "babi evaluate": ("--data babi --model tfidf --split tst",),
+    "babi convert": ("calls --out {}/converted.txt",),
+    "babi evaluate": ("--data babi --model tfidf --split tst", "--live --task 1 --dialogues 2"),
     "babi table": ("--data babi --models rules,nearest --tasks 1 --splits tst",),
     "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),
-    "babi attention": ("--data babi --load model --turn 1",),
-    "babi interact": ("--model rules --task 1 --dialogues 2",),
     "data check": (
         "gold.jsonl",
         "gold.jsonl broken.json",
@@ -117,9 +115,8 @@ STORED = {
     "USERS": "users score talks.json more.json --resamples 20",
     "FAULTS": "users faults tau.json other.json --resamples 20",
     "RESPONSES": "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst",
-    "INTERACTION": "babi interact --model rules --task 1 --dialogues 2",
+    "INTERACTION": "babi evaluate --live --task 1 --dialogues 2",
     "TRAINING": "babi train --data babi --out model --set epochs=1 --set dim=4",
-    "ATTENTION": "babi attention --data babi --load model --turn 1 --run",
 }
 
 

@@ -95,7 +95,7 @@ def _built_in(room: str) -> Iterator[tuple[str, str, str]]:
 def _agents() -> str:
     return sections(
         "# Agents and rankers",
-        "What `lab run --system` and `--user` take, and `babi interact --model`. Settings are given with "
+        "What `lab run --system` and `--user` take, and `babi evaluate --model`. Settings are given with "
         "`--system-set`, `--user-set` or `--set`. [Add an agent](../extend/agent.md).",
         "## Agents",
         table(("name", "what it is", "settings"), _built_in("dialgauge.agents")),

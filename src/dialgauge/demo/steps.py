@@ -16,7 +16,7 @@ from dialgauge.comparison import Comparison, compare_runs, differing_units
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
 from dialgauge.rankers import SPLITS, load_task, ranker_class
-from dialgauge.responses import jobs_of, run_jobs
+from dialgauge.responses import evaluate_models
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
 from dialgauge.trials import audit_logs, score_results, write_scripted_log
@@ -111,8 +111,7 @@ def track_states(demo: Demo) -> Answer:
 def answer_turns(demo: Demo) -> Answer:
     """Three bots that choose replies, by reply and by whole dialog."""
     demo.tell(f"{', '.join(MODELS)} answer tasks {', '.join(map(str, TASKS))}")
-    jobs = jobs_of(demo.corpus, MODELS, TASKS, ("tst", "tst-OOV"), 1, demo.store.folder)
-    runs = [run for cells in run_jobs(jobs) for run in cells]
+    runs = evaluate_models(demo.corpus, MODELS, tasks=TASKS, splits=("tst", "tst-OOV"), store=demo.store).runs
     full = [run for run in runs if run.manifest.config["task"] == 5 and run.manifest.config["split"] == "tst"]
     best, nearest = (next(run for run in full if _system(run) == name) for name in ("rules", "nearest"))
     return Answer(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         failed as failed,
         failures as failures,
         interact as interact,
-        interaction_table as interaction_table,
+        interaction_page as interaction_page,
         move_to as move_to,
         world_task as world_task,
     )

@@ -19,7 +19,7 @@ from dialgauge.lab.corpora import conversations_with, simulate, world_facts
 from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
 from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes
-from dialgauge.rendering import Column, Table
+from dialgauge.report import PERCENT, Column, Page, Table, score_cell, view_of
 from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted
@@ -208,28 +208,23 @@ def failed(run: Run) -> int:
     return int((run.table("outcomes")["reason"] == AGENT_ERROR).sum())
 
 
-def interaction_table(runs: Sequence[Run], title: str) -> Table:
-    """Completion in free conversation beside teacher-forced accuracy, a row for each run."""
-    table = Table(
-        title,
-        [
-            "task",
-            "half",
-            "dialogs",
-            Column("completed", digits=1, percent=True),
-            Column("per-response", digits=2, percent=True),
-            Column("per-dialog", digits=1, percent=True),
-        ],
-        notes=[
-            "Completed: the conversation goes on from the bot's own replies. Per-response and per-dialog: the same "
-            "users, but it goes on from the right replies.",
-        ],
+def interaction_page(runs: Sequence[Run]) -> Page:
+    """Completion in free conversation beside teacher-forced accuracy, a row for each run, and why some failed."""
+    columns = [Column(name, PERCENT) for name in ("completed", *_FORCED)]
+    table = Table("In conversation", ["task", "half", "dialogs", *columns, Column("most frequent failure", spare=1)])
+    table.notes.append(
+        "Completed: the conversation goes on from the bot's own replies. Per-response and per-dialog: the same users, "
+        "but it goes on from the right replies."
     )
     for run in runs:
-        values = [run.scores[name].value if name in run.scores else None for name in ("completed", *_FORCED)]
-        config = run.manifest.config
-        table.add(f"T{config['task']}", config["half"], config["dialogs"], *values)
-        for why, count in list(failures(run).items())[:1]:
-            table.notes.append(f"Most frequent failure in half {config['half']}: {why} ({count})")
-        table.notes += run.notes
-    return table
+        config, why = run.manifest.config, failures(run)
+        scores = (score_cell(run.scores.get(name)) for name in ("completed", *_FORCED))
+        most = next((f"{reason} ({count:,})" for reason, count in why.items()), None)
+        table.add(f"T{config['task']}", config["half"], config["dialogs"], *scores, most)
+    return Page(
+        title=", ".join(run.name for run in runs),
+        runs=[run.id for run in runs],
+        verdict=" ".join(view_of(run).verdict(run) for run in runs),
+        warnings=list(dict.fromkeys(note for run in runs for note in run.notes)),
+        tables={"conversations": table},
+    )

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from dialgauge.rankers.identity import code_of as code_of, files_named as files_named
     from dialgauge.rankers.model_folder import (
         CHECKPOINT as CHECKPOINT,
-        check_task as check_task,
         claim_folder as claim_folder,
         fitted_on as fitted_on,
         load_ranker as load_ranker,
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
         ReplyModel as ReplyModel,
         ScoreMatrix as ScoreMatrix,
         Tell as Tell,
-        TrainingName as TrainingName,
         attend as attend,
         attentive as attentive,
         checked_scores as checked_scores,

@@ -81,18 +81,15 @@ class Episode(NamedTuple):
         return [None if texts is None else tuple(text.strip() for text in texts) for texts in own]
 
 
-def episode(dialogue: Dialogue, *, apart: bool = False) -> Episode:
-    """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error.
-
-    ``apart``: a user may send several messages in a row; each is a line, and the reply answers the last of them.
-    """
+def episode(dialogue: Dialogue) -> Episode:
+    """The lines of a dialogue. A bot that speaks unasked answers silence; a user turn without reply is an error."""
     lines: list[Line] = []
     prompts: list[int] = []
     for position, turn in enumerate(dialogue.turns):
         lines.extend(_facts(turn.results))
         text = turn.text.strip()
         if turn.speaker == "user":
-            if not apart and lines and lines[-1].kind == "user":
+            if lines and lines[-1].kind == "user":
                 raise DialgaugeError("two user turns follow each other", dialogue=dialogue.id, turn=position)
             lines.append(Line("user", text or SILENCE))
             continue
@@ -105,9 +102,9 @@ def episode(dialogue: Dialogue, *, apart: bool = False) -> Episode:
     return Episode(dialogue.id, tuple(lines), tuple(prompts), dialogue)
 
 
-def episodes(dialogues: Iterable[Dialogue], *, apart: bool = False) -> tuple[Episode, ...]:
+def episodes(dialogues: Iterable[Dialogue]) -> tuple[Episode, ...]:
     """All dialogues as episodes."""
-    return tuple(episode(dialogue, apart=apart) for dialogue in dialogues)
+    return tuple(map(episode, dialogues))
 
 
 def points_of(dialogs: Iterable[Episode]) -> list[AnsweredPoint]:

@@ -20,7 +20,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.rankers.episode import AnsweredPoint, Episode, Line, Point, points_of
 from dialgauge.rankers.identity import code_of, files_named
-from dialgauge.rankers.task import RankingTask, place_of
+from dialgauge.rankers.task import RankingTask
 
 #: Strings, because learned rankers need torch, and the bot of hand-written rules lives above this room.
 BUILT_IN = {
@@ -50,21 +50,6 @@ Tell: TypeAlias = Callable[[str], None]
 
 def silent(_: str) -> None:
     """Tell nobody."""
-
-
-class TrainingName(msgspec.Struct, frozen=True):
-    """What a training is called: whoever says the same names means the same experiment."""
-
-    model: str
-    task: int
-    seed: int
-
-    @classmethod
-    def of(cls, model: ReplyModel, task: RankingTask) -> TrainingName:
-        return cls(model.name, task.number, model.seed)
-
-    def __str__(self) -> str:
-        return f"{self.model} on {place_of(self.task)}, seed {self.seed}"
 
 
 class Provenance(msgspec.Struct, frozen=True):
@@ -238,12 +223,6 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
             memories=point.history,
             hops=tuple(tuple(hop) for hop in hops),
         )
-
-    def top(self, most: int | None = None) -> list[int]:
-        """The places of the memories with the largest weights (the mean over hops), in the dialog's order."""
-        total = [sum(hop[index] for hop in self.hops) for index in range(len(self.memories))]
-        places = sorted(range(len(self.memories)), key=lambda index: -total[index])
-        return sorted(places if most is None else places[:most])
 
 
 @runtime_checkable

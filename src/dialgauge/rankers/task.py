@@ -226,18 +226,17 @@ def log_task(
     seed: int = 0,
     dev: float = 0.1,
     test: float = 0.2,
-    apart: bool = False,
 ) -> RankingTask:
     """A task from recorded dialogues in any format dialgauge reads; ``dev`` and ``test`` are shares of them.
 
     ``candidates`` is a file with one reply a line, ``facts`` one with an entity, a relation and a value a line.
-    Messages that a user sends in a row are one line, or, ``apart``, a line each.
+    Messages that a user sends in a row are one line.
     """
     if not (dev > 0 and test > 0 and dev + test < 1):
         raise DialgaugeError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
     corpus = read(source)
     dialogues = [_tidy(dialogue) for dialogue in corpus.dialogues]
-    splits = _dealt(_answered(dialogues, apart=apart), seed, dev, test, str(source))
+    splits = _dealt(_answered(dialogues), seed, dev, test, str(source))
     return _task(
         splits,
         dialogues,
@@ -269,9 +268,8 @@ def _task(
     return task
 
 
-def _answered(dialogues: Iterable[Dialogue], *, apart: bool = False) -> list[Episode]:
-    lined = episodes(dialogues, apart=True) if apart else episodes(map(joined_messages, dialogues))
-    return [episode for episode in lined if episode.prompts]
+def _answered(dialogues: Iterable[Dialogue]) -> list[Episode]:
+    return [episode for episode in episodes(map(joined_messages, dialogues)) if episode.prompts]
 
 
 def read_candidates(path: Path) -> tuple[str, ...]:

@@ -1,18 +1,15 @@
 """Teacher-forced evaluation: a bot answers every reply of the dialogues, each with the gold history before it.
 
 A ranker gives every candidate a score. Any other bot says a sentence, which is looked up among the candidates; one that
-is none of them is no answer, which is never correct.
-
-No bot is given a gold reply before its own: it sees questions (:class:`Point`), and a ranker of another package never
-sees two of one dialogue at a time, because the history of the second tells the reply to the first. Our own rankers get
-whole dialogues, whose points share work; the reply is no part of what they read.
+is none of them is no answer, which is never correct. No bot is given a gold reply: it sees questions (:class:`Point`).
+A ranker gets many at a time and answers each from that point alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice, repeat
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -122,12 +119,6 @@ class RankingResult:
             counts[name] = (correct + int(right), total + 1)
         return dict(sorted(counts.items()))
 
-    def only(self, rows: Sequence[int]) -> RankingResult:
-        """Some of the replies; the dialogues stay."""
-        arrays = {name: getattr(self, name)[rows] for name in ("dialogue", "turns", "gold", "chosen", "ranks", "tied")}
-        kept = tuple(self.shortlists[row] for row in rows) if self.shortlists else ()
-        return replace(self, classes=[self.classes[row] for row in rows], shortlists=kept, **arrays)
-
     def frame(self, candidates: Sequence[str]) -> polars.DataFrame:
         """The table ``replies`` of a run, with texts; nothing chosen is an empty text."""
         import polars as pl
@@ -162,9 +153,9 @@ def evaluate(
     if isinstance(bot, Replier):
         return collect(_sentences(bot, _questions(dialogs, texts), texts), dialogs)
     if isinstance(bot, Ranker):
-        if not _is_ours(bot):
-            return _collect_ranked(_rankings_by_turn(bot, dialogs, batch, keep), dialogs)
-        return _collect_ranked(_rankings(bot, _questions(dialogs, bot.candidates), batch, keep), dialogs)
+        given = list(_rankings(bot, _questions(dialogs, bot.candidates), batch, keep))
+        kept = tuple(shortlist for _, shortlist in given if shortlist is not None)
+        return replace(collect((answer for answer, _ in given), dialogs), shortlists=kept)
     raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
 
 
@@ -184,12 +175,6 @@ def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingRes
         ranks=rows[:, 2],
         tied=rows[:, 3].astype(bool),
     )
-
-
-def _collect_ranked(answers: Iterable[RankedAnswer], dialogs: Sequence[Episode]) -> RankingResult:
-    given = list(answers)
-    kept = tuple(shortlist for _, shortlist in given if shortlist is not None)
-    return replace(collect((answer for answer, _ in given), dialogs), shortlists=kept)
 
 
 def corpus_of(dialogs: Iterable[Episode]) -> list[Dialogue]:
@@ -227,19 +212,6 @@ def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int, keep: i
         yield from _ranking(ranker, batch, keep)
 
 
-def _rankings_by_turn(ranker: Ranker, dialogs: Sequence[Episode], size: int, keep: int) -> Iterator[RankedAnswer]:
-    """The same answers, asked for turn by turn over some dialogues at a time."""
-    for start in range(0, len(dialogs), size):
-        of_dialogs = [list(_questions([dialog], ranker.candidates)) for dialog in dialogs[start : start + size]]
-        answers: list[list[RankedAnswer]] = [[] for _ in of_dialogs]
-        for turn in range(max(map(len, of_dialogs), default=0)):
-            asked = [number for number, questions in enumerate(of_dialogs) if turn < len(questions)]
-            given = _ranking(ranker, [of_dialogs[number][turn] for number in asked], keep)
-            for number, answer in zip(asked, given, strict=True):
-                answers[number].append(answer)
-        yield from chain.from_iterable(answers)
-
-
 def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[RankedAnswer]:
     scores = checked_scores(ranker, [question.point for question in batch])
     gold = np.array([question.gold for question in batch])
@@ -251,10 +223,6 @@ def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[
         scores = np.where(allowed, scores, -np.inf)
     kept = shortlists(scores, gold, keep) if keep else repeat(None, len(batch))
     return zip(ranked(scores, gold, allowed), kept, strict=True)
-
-
-def _is_ours(bot: object) -> bool:
-    return all(base.__module__.partition(".")[0] in ("dialgauge", "abc", "builtins") for base in type(bot).__mro__)
 
 
 def ranked(

@@ -1,4 +1,4 @@
-"""Runs of bots that choose replies: scored, while being trained, and with the memories they attended to."""
+"""Runs of bots that choose replies: scored, and while being trained."""
 
 from dialgauge.kinds import Kind
 
@@ -10,9 +10,7 @@ RESPONSES = Kind(
     cards="dialgauge.responses.measures:CARDS",
     pairing="dialgauge.responses.pairing:PAIRING",
     view=_VIEW,
-    results="dialgauge.responses:ReplyRuns",
     measured_on=("task", "split"),
     headline=("per-response",),
 )
 TRAINING = Kind("training", view=_VIEW, headline=("per-response",))
-ATTENTION = Kind("attention", view=_VIEW)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -15,58 +13,13 @@ from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
 from dialgauge.measures import Measure, Signature
-from dialgauge.rankers import (
-    EVALUATED,
-    LOGS,
-    RankingTask,
-    ReplyModel,
-    attentive,
-    claim_folder,
-    fit_model,
-    save_ranker,
-    tokens,
-)
-from dialgauge.rendering import (
-    INTERVALS,
-    Cell as TableCell,
-    Column,
-    RunSet,
-    Table,
-    interval_note,
-    interval_plot,
-    score_column,
-)
-from dialgauge.responses.cells import (
-    BY_CLASS,
-    TIES,
-    UNANSWERED,
-    CellKey,
-    checkpointed,
-    evaluation_run,
-    jobs_of,
-    run_jobs,
-)
+from dialgauge.rankers import EVALUATED, LOGS, RankingTask, ReplyModel, attentive, fit_model, save_ranker, tokens
+from dialgauge.report import PERCENT, Cell, Column, Number, Page, RunSet, Table, score_cell, view_of
+from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, evaluation_run, table_cells
 from dialgauge.responses.evaluation import Replier
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
 from dialgauge.responses.paper import column_of, published, training_is_released
 from dialgauge.runs import Run, Store
-from dialgauge.text import counted
-
-
-class ReplyRuns(RunSet):
-    """Bots that choose replies: a run for each model, task, split and seed."""
-
-    def tables(self) -> list[Table]:
-        """Accuracy beside the paper's, and by kind of reply."""
-        return [results_table(self.runs), class_table(self.runs)]
-
-    def document(self) -> dict[str, Any]:
-        """The JSON that ``dialgauge babi evaluate --json`` writes."""
-        return {"systems": [run_record(run) for run in self.runs]}
-
-    def figures(self) -> Mapping[str, Callable[[], Any]]:
-        """Accuracy by task and model, beside the paper's."""
-        return cell_figures(self.runs)
 
 
 def evaluated_splits(names: Sequence[str] | None, available: Collection[str] = EVALUATED) -> list[str]:
@@ -89,33 +42,26 @@ def evaluate_bot(
     attention: int = 0,
     fit: bool = False,
     save: Path | None = None,
-    store: Store | str | Path | None = None,
     progress: Progress = SILENT,
-) -> ReplyRuns:
-    """Let a model, an agent or an endpoint answer every reply of a task: a run for each split, always stored.
+) -> list[Run]:
+    """Let a model, an agent or an endpoint answer every reply of a task: a run for each split.
 
-    With ``fit`` a model is trained on the task first, or goes on after the last epoch of an interrupted training, and
-    is saved in the folder ``save``. ``attention`` keeps where a memory network looked in the first so many dialogues.
+    With ``fit`` a model is trained on the task first and, if ``save`` names a folder, saved there. ``attention`` keeps
+    where a memory network looked in the first so many dialogues.
     """
     names = evaluated_splits(splits, task.splits)
-    chosen = store if isinstance(store, Store) else Store(store)
     if attention:
         attentive(bot)  # an error before a training of hours
+    if fit and isinstance(bot, ReplyModel):
+        fit_model(bot, task, progress.say)
+        if save is not None:
+            save_ranker(bot, save, task.number)
+            progress.say(f"model saved in {save}")
     runs = []
-    with ExitStack() as training:
-        if fit and isinstance(bot, ReplyModel):
-            if save is not None:
-                claim_folder(save, bot, task)
-            key = CellKey.planned(bot, task, names[0])
-            training.enter_context(checkpointed(bot, key, chosen, progress.say))
-            fit_model(bot, task, progress.say)
-            if save is not None:
-                save_ranker(bot, save, task.number)
-                progress.say(f"model saved in {save}")
-        for key in (CellKey.of(bot, task, name) for name in names):
-            progress.say(f"{bot.name} on {key.split}, seed {bot.seed}")
-            runs.append(chosen.add(evaluation_run(key, bot, task, measures, attention=attention)))
-    return ReplyRuns(runs)
+    for split in names:
+        progress.say(f"{bot.name} on {split}, seed {bot.seed}")
+        runs.append(evaluation_run(bot, task, split, measures, attention=attention))
+    return runs
 
 
 def evaluate_models(
@@ -128,51 +74,61 @@ def evaluate_models(
     options: Mapping[str, str] | None = None,
     fresh: bool = False,
     workers: Workers = 1,
-    store: str | Path | None = None,
+    store: Store | str | Path | None = None,
     progress: Progress = SILENT,
-) -> ReplyRuns:
+) -> RunSet:
     """Train models on bAbI tasks and let them answer every reply; runs are stored, and reused unless ``fresh``."""
-    folder = None if store is None else Path(store)
-    jobs = jobs_of(Path(data), models, tasks, splits, seeds, folder, options=options, fresh=fresh)
-    runs: list[Run] = []
-    with progress.bar("models on tasks", len(jobs)) as advance:
-        for cells in run_jobs(jobs, workers=workers, tell=progress.say):
-            runs += cells
-            advance(1)
-    return ReplyRuns(runs)
+    chosen = store if isinstance(store, Store) else Store(store)
+    with progress.bar("models on tasks") as advance:
+        cells = table_cells(
+            Path(data), models, tasks, splits, seeds, chosen,
+            options=options, fresh=fresh, workers=workers, advance=advance,
+        )  # fmt: skip
+        return RunSet(cells)
 
 
-def results_table(runs: Iterable[Run]) -> Table:
+def replies_page(runs: Sequence[Run], tables: Mapping[str, Table] | None = None, title: str = "") -> Page:
+    """What evaluated bots show: accuracy beside the paper's and by class of reply, after the tables given."""
+    kind = view_of(runs[0])
+    verdict = kind.verdict(runs[0]) if len(runs) == 1 else ""
+    shown = {**(tables or {}), "accuracy": accuracy_table(runs), "classes": class_table(runs)}
+    return Page(
+        title=title or ", ".join(dict.fromkeys(run.name for run in runs)),
+        runs=[run.id for run in runs],
+        verdict=verdict,
+        tables=shown,
+        notes=list(dict.fromkeys(note for run in runs for note in run.notes)),
+        signature=Signature.shared(Signature.parse(run.signature) for run in runs).long(),
+    )
+
+
+def accuracy_table(runs: Iterable[Run]) -> Table:
     """Ours and, where the data is the paper's, theirs with the difference; several seeds become mean and spread."""
     groups: dict[CellKey, list[Run]] = {}
-    others: dict[str, Column] = {}
-    shown = list(runs)
-    for run in shown:
-        key = CellKey.of_run(run)
-        groups.setdefault(msgspec.structs.replace(key, seed=0), []).append(run)
-        others |= {name: score_column(name, score) for name, score in run.scores.items() if name not in DEFAULT}
+    for run in runs:
+        groups.setdefault(msgspec.structs.replace(CellKey.of_run(run), seed=0), []).append(run)
+    every = dict.fromkeys(name for group in groups.values() for run in group for name in run.scores)
+    others = [name for name in every if name not in DEFAULT]
     beside_paper = any(key.released for key in groups)
+    seeds = any(len(group) > 1 for group in groups.values())
     table = Table(
-        "Response selection: per-response (per-dialog) accuracy in percent",
+        "Response selection: accuracy in percent",
         [
             "task",
             "split",
             "model",
-            Column(PER_RESPONSE, digits=2, percent=True),
-            Column(PER_DIALOG, digits=2, percent=True),
-            Column("hits@10", digits=2, percent=True, drop=1),
-            *others.values(),
+            Column(PER_RESPONSE, PERCENT),
+            Column(PER_DIALOG, PERCENT),
             *(_PAPER_COLUMNS if beside_paper else ()),
-            Column("spread", digits=2, percent=True, drop=2),
-            Column("seeds", drop=3),
-            Column("top ties", drop=5),
-            Column("unanswered", drop=4),
+            Column("hits@10", PERCENT, spare=1),
+            *(Column(name, PERCENT, spare=1) for name in others),
+            Column("spread", PERCENT, help="standard deviation of per-response over seeds", spare=2),
+            Column("seeds", spare=3),
+            Column("unanswered", help="replies that are no candidate", spare=4),
+            Column("top ties", help="replies whose best score several candidates share", spare=5),
         ],
-        signature=shared_signature(shown),
+        notes=_notes_on_paper(groups),
     )
-    table.explain("Intervals: 95%, from resampling dialogues.", INTERVALS)
-    table.explain("Several seeds: means; the spread is the standard deviation of per-response.", "spread", "seeds")
-    table.notes += _notes_on_paper(groups)
     for key, group in groups.items():
         reached = _values(group, PER_RESPONSE)
         table.add(
@@ -181,29 +137,21 @@ def results_table(runs: Iterable[Run]) -> Table:
             f"{key.model} ({key.options})" if key.options else key.model,
             _mean(group, PER_RESPONSE),
             _mean(group, PER_DIALOG),
+            *(_papers(key, reached) if beside_paper else ()),
             _mean(group, "hits@10").value,
             *(_mean(group, name) for name in others),
-            *(_papers(key, reached) if beside_paper else ()),
             stdev(reached) if len(reached) > 1 else None,
-            len(group),
-            sum(run.details[TIES] for run in group),
+            len(group) if seeds else None,
             sum(run.details[UNANSWERED] for run in group),
+            sum(run.details[TIES] for run in group),
         )
     return table
 
 
-def shared_signature(runs: Sequence[Run]) -> str:
-    """What all numbers depend on; what differs between rows is in the rows and, in full, in JSON."""
-    try:
-        return Signature.shared(Signature.parse(run.signature) for run in runs).long() if runs else ""
-    except DialgaugeError:  # what another version wrote
-        return ""
-
-
 _PAPER_COLUMNS = (
-    Column("paper", digits=1, percent=True),
-    Column("paper per-dialog", digits=1, percent=True),
-    Column("difference", digits=2, percent=True, signed=True),
+    Column("paper", Number(1, percent=True)),
+    Column("paper per-dialog", Number(1, percent=True), spare=1),
+    Column("difference", Number(2, percent=True, signed=True), help="per-response, ours minus the paper's", spare=1),
 )
 
 
@@ -218,38 +166,25 @@ def _papers(key: CellKey, reached: Sequence[float]) -> tuple[float | None, float
 
 def _notes_on_paper(keys: Iterable[CellKey]) -> list[str]:
     tested = [key.released for key in keys if column_of(key.task, key.split)]
-    if not tested:
-        return []
-    if not any(tested):
+    if tested and not any(tested):
         return ["Fitted or tested on other dialogues than the released ones: not comparable with the paper's numbers."]
-    notes = ["Difference: per-response, ours minus the paper's."]
     if not all(tested):
-        notes.append("The paper's numbers are shown only beside results on the released dialogues.")
-    return notes
+        return ["The paper's numbers are shown only beside results on the released dialogues."]
+    return []
 
 
 def class_table(runs: Iterable[Run]) -> Table:
     """Accuracy by reply class: which kinds of replies a model gets right."""
     cells = [(CellKey.of_run(run), run.details[BY_CLASS]) for run in runs]
     names = sorted({name for _, classes in cells for name in classes})
-    columns = [Column(name, digits=1, percent=True) for name in names]
-    table = Table("Accuracy by class of reply, in percent", ["task", "split", "model", "seed", *columns])
+    columns = [Column(name, Number(1, percent=True)) for name in names]
+    table = Table(
+        "Accuracy by class of reply, in percent", ["task", "split", "model", Column("seed", spare=1), *columns]
+    )
     for key, classes in cells:
         shares = [classes[name][0] / classes[name][1] if name in classes else None for name in names]
         table.add(task_name(key.task), key.split, key.model, key.seed, *shares)
     return table
-
-
-def run_record(run: Run) -> dict[str, Any]:
-    """A run of replies as one of the ``systems`` that ``--json`` writes."""
-    return {
-        "name": run.name,
-        "run": run.id,
-        **msgspec.structs.asdict(CellKey.of_run(run)),
-        "scores": {name: score.as_dict() for name, score in run.scores.items()},
-        "coverage": msgspec.to_builtins(run.coverage),
-        **run.details,
-    }
 
 
 def _values(runs: Sequence[Run], measure: str) -> list[float]:
@@ -257,12 +192,12 @@ def _values(runs: Sequence[Run], measure: str) -> list[float]:
     return [value for value in scores if value is not None]
 
 
-def _mean(runs: Sequence[Run], measure: str) -> TableCell:
+def _mean(runs: Sequence[Run], measure: str) -> Cell:
     """A mean over seeds carries the interval of its only seed; several seeds show their spread instead."""
+    if len(runs) == 1:
+        return score_cell(runs[0].scores.get(measure))
     values = _values(runs, measure)
-    if len(runs) == 1 and values:
-        return TableCell(values[0], runs[0].scores[measure].low, runs[0].scores[measure].high)
-    return TableCell(mean(values) if values else None)
+    return Cell(mean(values) if values else None)
 
 
 def task_name(number: int) -> str:
@@ -274,7 +209,11 @@ def statistics_table(tasks: Sequence[RankingTask]) -> Table:
     """Averages per training dialog (the paper's Table 1), theirs beside ours where the data is theirs."""
     released = [training_is_released(task) for task in tasks]
     sides = ("", " (paper)") if any(released) else ("",)
-    pairs = [Column(f"{name.replace('_', ' ')}{side}", digits=1) for name in _COUNTED for side in sides]
+    pairs = [
+        Column(f"{name.replace('_', ' ')}{side}", Number(1), spare=place)
+        for place, name in enumerate(_COUNTED)
+        for side in sides
+    ]
     table = Table(
         "Statistics of the tasks: averages per dialog of the split 'trn'",
         ["task", "dialogs", *pairs, "vocabulary", "candidates"],
@@ -335,46 +274,3 @@ def _said(task: RankingTask) -> set[str]:
     words = {word for line in lines for word in tokens(line.text)}
     words.update(word for text in task.candidates for word in tokens(text))
     return words
-
-
-def cell_figures(runs: Sequence[Run]) -> dict[str, Callable[[], Any]]:
-    """File name without ending to the function that draws it: both accuracies, on each split."""
-    splits: dict[str, list[tuple[CellKey, Run]]] = {}
-    for run in runs:
-        key = CellKey.of_run(run)
-        splits.setdefault(key.split, []).append((key, run))
-    return {
-        f"{measure}_{split}": partial(_cells, measure, split, cells)
-        for split, cells in splits.items()
-        for measure in (PER_RESPONSE, PER_DIALOG)
-    }
-
-
-def _cells(measure: str, split: str, cells: Sequence[tuple[CellKey, Run]]) -> Any:
-    seeds = {key.seed for key, _ in cells}
-    sizes = {run.coverage["dialogues"].scored or 0 for _, run in cells}
-    rows = []
-    for key, run in cells:
-        score, cases = run.scores[measure], run.coverage["dialogues"].scored
-        model = f"{key.model} ({key.options})" if key.options else key.model
-        rows.append({
-            "system": f"{model}, seed {key.seed}" if len(seeds) > 1 else model,
-            "measure": task_name(key.task),
-            "value": score.value,
-            "low": score.low,
-            "high": score.high,
-            "percent": True,
-            "cases": cases if len(sizes) > 1 else None,
-        })  # fmt: skip
-    models = counted(len({row["system"] for row in rows}), "model")
-    return interval_plot(
-        rows,
-        whole_axis=True,
-        title=f"{measure.capitalize()} accuracy on {split}",
-        note=[
-            f"{models}; n: dialogues"
-            if len(sizes) > 1
-            else f"{models}; {counted(sizes.pop() or 0, 'dialogue')} of each task",
-            interval_note([run.scores[measure] for _, run in cells], [run for _, run in cells]),
-        ],
-    )

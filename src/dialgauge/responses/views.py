@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from dialgauge.dialogue import Dialogue
+from dialgauge.measures import Score
 from dialgauge.report import (
     PERCENT,
     Cell,
@@ -44,14 +45,20 @@ _DONE: Mapping[str, Tone] = {"done": "good", "not done": "bad", "not judged": "p
 
 
 def verdict(run: Run) -> str:
-    """How many replies are right, and of which class most wrong ones are."""
-    for name, words in (("per-response", "of the replies right"), ("completed", "of the conversations to their end")):
-        if (score := run.scores.get(name)) is not None and score.value is not None:
-            interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
-            whole = run.scores.get("per-dialog")
-            carried = f", and every reply in {float(whole):.1%} of the dialogues" if whole is not None else ""
-            return f"{run.name} gets {score.value:.1%}{interval} {words}{carried}{_worst_class(run)}."
-    return ""
+    """How many conversations are carried to their end, or how many replies are right and which are mostly wrong."""
+    done, right = run.scores.get("completed"), run.scores.get("per-response")
+    if done is not None and done.value is not None:
+        return f"{run.name} carries {_share(done)} of the conversations to their end."
+    if right is None or right.value is None:
+        return ""
+    whole = run.scores.get("per-dialog")
+    carried = f", and every reply in {float(whole):.1%} of the dialogues" if whole is not None else ""
+    return f"{run.name} gets {_share(right)} of the replies right{carried}{_worst_class(run)}."
+
+
+def _share(score: Score) -> str:
+    interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    return f"{float(score):.1%}{interval}"
 
 
 def classes(run: Run) -> Table | None:

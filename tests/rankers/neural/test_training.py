@@ -11,7 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import TrainingName
 from dialgauge.rankers.neural import Epoch, Hyperparameters, Progress, Training, device_named, within_memory
 
 
@@ -25,7 +24,7 @@ class Line(nn.Module):
 
 def progress(identity: str) -> Progress:
     """Of a training that has not begun."""
-    return Progress(TrainingName("play", 1, 0), identity)
+    return Progress(identity)
 
 
 class Play:

@@ -24,7 +24,7 @@ from dialgauge.rankers.neural.encoding import Batch, Counts, Ints, Points, Ragge
 from dialgauge.rankers.neural.entities import Entities, RelationSchema
 from dialgauge.rankers.neural.networks import Network, margin_loss
 from dialgauge.rankers.neural.training import Progress, Training, device_named, set_weights, weights_of, within_memory
-from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, TrainingName, silent
+from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 
 EVALUATION_BATCH = 512
@@ -84,7 +84,7 @@ class LearnedRanker(Ranker):
         train, dev = (self._encoded(points_of(task.split(name))) for name in ("trn", "dev"))
         identity = [self.name, self.seed, msgspec.structs.replace(self.config, device=""), task.training_digest()]
         checksum = hashlib.sha256(msgspec.json.encode(identity)).hexdigest()
-        training = Training(self.module, self.config, Progress(TrainingName.of(self, task), checksum), self.checkpoint)
+        training = Training(self.module, self.config, Progress(checksum), self.checkpoint)
         log = training.run(lambda epoch: self._losses(train, epoch), lambda: self._accuracy(dev), tell)
         self.log = [msgspec.structs.asdict(epoch) for epoch in log]
 

@@ -23,7 +23,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.rankers.model_folder import UNREADABLE
 from dialgauge.rankers.neural.config import Hyperparameters
-from dialgauge.rankers.ranker import Tell, TrainingName
+from dialgauge.rankers.ranker import Tell
 from dialgauge.text import counted
 
 Arrays = dict[str, NDArray[Any]]
@@ -41,9 +41,8 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct):
-    """What a checkpoint says besides arrays: what is trained, on what, and how far it is."""
+    """What a checkpoint says besides arrays: a checksum of what is trained on what, and how far it is."""
 
-    training: TrainingName
     identity: str
     log: list[Epoch] = []
 

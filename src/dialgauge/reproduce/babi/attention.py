@@ -18,11 +18,12 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.rankers import AnsweredPoint, Line, Point, Ranker, RankingTask, ReplyModel, attend
-from dialgauge.rendering import Column, Table
+from dialgauge.rendering import INK, PAPER, RISING, Column, Table, altair, data, styled
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.reproduce.sources import published
-from dialgauge.responses import heat_map, memory_label
 
+#: Characters of a memory that a figure shows, and the colour of a weight that is not known.
+_LABEL, _UNKNOWN = 60, "#efefef"
 #: Lines that the paper leaves out are shown when ours give them this much in some hop.
 NOTEWORTHY = 0.05
 
@@ -168,7 +169,7 @@ def _concierge(record: Reproduction, table: Concierge) -> None:
         [Column("#", align="right"), "who", "what about", *(Column(f"theirs hop {hop}", digits=3) for hop in (1, 2))],
         notes=[
             f"The right answer is number {table.right} of theirs; all {table.right + 1} reported mean the same.",
-            "For your own chat logs: 'dialgauge babi train --logs FILE', then 'dialgauge babi attention --logs FILE'.",
+            "For your own chat logs: 'babi train --logs FILE', then 'babi evaluate --logs FILE --attention 10'.",
         ],
     )
     for number, (who, about, *weights) in enumerate(table.rows, start=1):
@@ -367,3 +368,38 @@ def write_attention(path: Path, kept: StoredAttention) -> None:
 def tasks_of(places: Iterable[AttentionPlace]) -> list[int]:
     """The tasks that have these places, in order."""
     return sorted({place.task for place in places})
+
+
+def heat_map(
+    labels: Sequence[str], columns: Mapping[str, Sequence[float | None]], *, title: str, note: str = ""
+) -> Any:
+    """Weights between 0 and 1: labels down, columns across; a weight that is not known is a pale cell with a dash."""
+    alt = altair()
+    rows = [
+        {"column": name, "memory": label, "weight": weight, "text": "–" if weight is None else f"{weight:.2f}"}
+        for name, weights in columns.items()
+        for label, weight in zip(labels, weights, strict=True)
+    ]
+    axis = {"ticks": False, "domain": False, "labelLimit": 420}
+    top = {"labelAngle": 0, "orient": "top", "ticks": False, "domain": False}
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("column:N", sort=list(columns), title=None, axis=top),
+        y=alt.Y("memory:N", sort=list(labels), title=None, axis=axis),
+    )
+    scale = {"domain": [0, 0.6, 1], "range": list(RISING), "interpolate": "rgb"}
+    colour = alt.Color("weight:Q", scale=scale, legend=None)
+    cells = base.mark_rect(stroke=PAPER, strokeWidth=1, invalid="show").encode(
+        color=alt.condition("datum.weight === null", alt.value(_UNKNOWN), colour)
+    )
+    numbers = base.mark_text(fontSize=10).encode(
+        text=alt.Text("text:N"), color=alt.condition("datum.weight > 0.5", alt.value(PAPER), alt.value(INK))
+    )
+    step = max(54, *(7 * len(name) for name in columns)) if columns else 54
+    chart = (cells + numbers).properties(width=alt.Step(step), height=alt.Step(20))
+    return styled(chart, title=title, note=note)
+
+
+def memory_label(number: int, line: Line) -> str:
+    """A line of the dialog for the axis of a figure, cut where it is long."""
+    text = f"{number} {line.kind}: {line.text}"
+    return text if len(text) <= _LABEL else f"{text[: _LABEL - 1]}…"

@@ -20,7 +20,6 @@ from dialgauge.files import atomic
 from dialgauge.rankers import TASKS, RankingTask, ReplyModel, fit_model, ranker_class
 from dialgauge.reproduce.babi.attention import MODEL, SEED, AttentionSample, attention_at, printed
 from dialgauge.reproduce.reproduction import Fresh
-from dialgauge.runs import Run, Store
 
 OURS, PAPER = "default", "paper"
 #: Training to the file of its kept results, and to what it is called.
@@ -91,16 +90,19 @@ def machine() -> str:
 def trained_cells(folder: Path, models: Sequence[str], fresh: Fresh) -> list[KeptCell]:
     """Every model on every task with every seed. Finished cells are found in the run store, as by ``babi table``."""
     options = {} if fresh.preset == OURS else {"preset": fresh.preset}
-    jobs = responses.jobs_of(folder, models, TASKS, SPLITS, fresh.seeds, fresh.store, options=options)
-    runs: list[Run] = []
-    for done, (job, cells) in enumerate(
-        zip(jobs, responses.run_jobs(jobs, workers=fresh.workers, tell=fresh.tell), strict=True)
-    ):
-        fresh.tell(f"{done + 1} of {len(jobs)}: {job.model}, task {job.task}, seed {job.seed}")
-        runs += cells
+    runs = responses.evaluate_models(
+        folder,
+        models,
+        tasks=TASKS,
+        splits=SPLITS,
+        seeds=fresh.seeds,
+        options=options,
+        workers=fresh.workers,
+        store=fresh.store,
+    ).runs
     kept = []
     for run in runs:
-        key, epochs = responses.CellKey.of_run(run), run.tables["epochs"].rows if "epochs" in run.tables else 0
+        key, epochs = responses.CellKey.of_run(run), run.details["epochs"]
         response, dialog = (run.scores[name].value or 0.0 for name in (responses.PER_RESPONSE, responses.PER_DIALOG))
         kept.append(KeptCell(key.model, key.task, key.split, key.seed, response, dialog, epochs=epochs))
     return kept
@@ -114,11 +116,8 @@ def trained_attention(tasks: Sequence[RankingTask], fresh: Fresh) -> list[Attent
         if places:
             ranker = ranker_class(MODEL)(SEED)
             fresh.tell(f"attention: {MODEL}, task {task.number}, seed {SEED}")
-            with responses.checkpointed(
-                ranker, responses.CellKey.planned(ranker, task, ""), Store(fresh.store), fresh.tell
-            ):
-                fit_model(ranker, task)
-                samples += attention_of(ranker, task)
+            fit_model(ranker, task)
+            samples += attention_of(ranker, task)
     return samples
 
 
