@@ -43,11 +43,11 @@ DRAWN = {
     "tasks score": {"scores", "why"},
     "users score": {"scores", "by-domain"},
     "users faults": {"scores"},
-    "babi evaluate": {"scores", "other_units"},
-    "babi table": {"per-response_tst", "per-dialog_tst"},
+    "babi evaluate": {"accuracy", "classes"},
+    "babi table": {"accuracy"},
 }
 #: Pages without a table that can be drawn.
-WITHOUT_CHARTS = {"lab goals", "lab call", "users find", "users likeness"}
+WITHOUT_CHARTS = {"babi simulate", "babi convert", "lab goals", "lab call", "users find", "users likeness"}
 #: What is asked for by name: none of these is ever shortened.
 NAMED = ("explain", "data", "users", "runs list")
 
@@ -104,7 +104,7 @@ def words_of(bench: Workbench, command: str, call: str, folder: Path) -> list[st
     reads = "--printed" in call or any(word in bench.runs for word in shlex.split(call))
     return (
         words
-        if reads or not {"--run", "--no-store"} & options(command).keys()
+        if reads or not ({"--run", "--no-store"} & options(command).keys() or command == "babi table")
         else [*words, "--store", str(folder / "store")]
     )
 

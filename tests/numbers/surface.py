@@ -500,8 +500,8 @@ def task_statistics(folder: Path) -> dict[str, dict[str, float]]:
 
 def printed_accuracies(folder: Path) -> dict[tuple[str, str, str], tuple[float, float]]:
     """Per-response and per-dialog accuracy of the paper, as shown beside ours: model, task (T1, ...) and split."""
-    rows = _shown(folder, "accuracy")
-    return {(row["model"], row["task"], row["split"]): (row["paper"], row["paper per-dialog"]) for row in rows}
+    cells = {row["cell"]: (row["paper"], row["paper per-dialog"]) for row in _shown(folder, "accuracy")}
+    return {(model, task, split): cell for name, cell in cells.items() for task, split, model in [name.split()]}
 
 
 def _shown(folder: Path, table: str) -> list[dict[str, Any]]:

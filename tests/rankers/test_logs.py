@@ -30,6 +30,10 @@ def write_logs(path: Path, conversations: int = 30) -> Path:
             ("customer", "no"),
         ]
         lines += [{"dialogue": f"c{number}", "speaker": speaker, "text": text} for speaker, text in said]
+    path.with_name(f"{path.name}.map.yaml").write_text(
+        "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\n"
+        "roles: {customer: user, operator: assistant}\n"
+    )
     path.write_text("\n".join(map(json.dumps, lines)) + "\n")
     return path
 

@@ -83,7 +83,9 @@ def test_what_matters_makes_another_cell(data: Path, tmp_path: Path, monkeypatch
     assert [(key.model, key.seed) for key in keys] == [("memn2n", 0)] * 3 + [("memn2n", 1)] * 3 + [("rules", 0)] * 3
     assert ids(more[:3]) == ids(one)
     shown = replies_page(more).tables["accuracy"].records()
-    assert [(row["model"], row["seeds"]) for row in shown[:4:3]] == [("memn2n (dim=4,epochs=1)", 2), ("rules", 1)]
+    assert [(row["cell"], row["seeds"]) for row in shown[:4:3]] == [
+        ("T1 dev memn2n (dim=4,epochs=1)", 2), ("T1 dev rules", 1),
+    ]  # fmt: skip
     others = [
         table(data, tmp_path, "memn2n", options={**QUICK, "dim": "5"}),
         table(tiny_release(tmp_path / "other", (1,), dialogs=5), tmp_path, "memn2n", options=QUICK),
@@ -158,8 +160,8 @@ def test_another_deal_of_the_same_logs_is_another_cell(tmp_path: Path) -> None:
 
 def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: Path) -> None:
     shown = replies_page(table(data, tmp_path, "rules", "nearest")).tables["accuracy"]
-    rows = {(row["model"], row["split"]): row for row in shown.records()}
-    assert rows["rules", "tst"]["per-response"] == 1.0
+    rows = {row["cell"]: row for row in shown.records()}
+    assert rows["T1 tst rules"]["per-response"] == 1.0
     assert not any("paper" in column or column == "difference" for row in shown.records() for column in row)
     assert "on other dialogues than the released ones" in shown.notes[-1]
     assert not any("paper" in column for column in statistics_table([load_task(data, 1)]).records()[0])
@@ -170,7 +172,7 @@ def test_results_beside_the_papers(shared_data: Path, tmp_path: Path) -> None:
     released = table(shared_data / "babi", tmp_path / "runs", "nearest")
     other = table(tiny_release(tmp_path / "tiny"), tmp_path / "runs", "nearest")
     rows = replies_page([*released, *other]).tables["accuracy"].records()
-    theirs = {row["split"]: row for row in rows[:3]}
+    theirs = dict(zip(SPLITS, rows, strict=False))
     assert theirs["tst"]["paper"] == 0.551
     assert theirs["tst-OOV"]["difference"] == pytest.approx(theirs["tst-OOV"]["per-response"] - 0.441)  # type: ignore[operator]
     assert [row["paper"] for row in (theirs["dev"], *rows[3:])] == [None] * 4

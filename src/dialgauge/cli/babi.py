@@ -242,8 +242,8 @@ def simulate(
     files = Table(f"{loaded.title}, seed {seed}", columns)
     for item in written:
         files.add(item.file, item.dialogs, item.turns, item.facts, item.turns / item.dialogs)
-    verdict = f"{counted(len(written), 'file')}, candidates and knowledge base are in {folder}."
-    output.present(Page(title=files.title, verdict=verdict, tables={"files": files}))
+    output.present(Page(title=files.title, tables={"files": files}))
+    tell(f"{counted(len(written), 'file')}, candidates and knowledge base are in {folder}")
 
 
 @app.command()
@@ -280,7 +280,8 @@ def convert(
     said = [turn.text for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system"]
     made = Table("Converted", ["dialogs", "API calls", "different replies"])
     made.add(len(dialogues), sum(text.startswith("api_call ") for text in said), len(set(said)))
-    output.present(Page(title="DSTC2", verdict=f"Wrote {target}.", tables={"converted": made}))
+    output.present(Page(title="DSTC2", tables={"converted": made}))
+    tell(f"wrote {target}")
 
 
 @app.command()

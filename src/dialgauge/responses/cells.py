@@ -166,7 +166,7 @@ def _details(result: RankingResult) -> dict[str, Any]:
 def _epochs_frame(model: rankers.ReplyModel) -> polars.DataFrame:
     import polars as pl
 
-    return pl.DataFrame(model.log)
+    return pl.DataFrame(model.log).drop("seconds", strict=False)  # the same training, the same run
 
 
 def _attention_frame(bot: Bot, dialogs: Sequence[rankers.Episode]) -> polars.DataFrame:

@@ -14,7 +14,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE
 from dialgauge.measures import Measure, Signature
 from dialgauge.rankers import EVALUATED, LOGS, RankingTask, ReplyModel, attentive, fit_model, save_ranker, tokens
-from dialgauge.report import PERCENT, Cell, Column, Number, Page, RunSet, Table, score_cell, view_of
+from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Page, RunSet, Table, score_cell, view_of
 from dialgauge.responses.cells import BY_CLASS, TIES, UNANSWERED, CellKey, evaluation_run, table_cells
 from dialgauge.responses.evaluation import Replier
 from dialgauge.responses.measures import DEFAULT, PER_DIALOG, PER_RESPONSE
@@ -89,13 +89,13 @@ def evaluate_models(
 
 def replies_page(runs: Sequence[Run], tables: Mapping[str, Table] | None = None, title: str = "") -> Page:
     """What evaluated bots show: accuracy beside the paper's and by class of reply, after the tables given."""
-    kind = view_of(runs[0])
-    verdict = kind.verdict(runs[0]) if len(runs) == 1 else ""
-    shown = {**(tables or {}), "accuracy": accuracy_table(runs), "classes": class_table(runs)}
+    view, single = view_of(runs[0]), len(runs) == 1
+    own = view.tables["classes"](runs[0]) if single else None
+    shown = {**(tables or {}), "accuracy": accuracy_table(runs), "classes": own or class_table(runs)}
     return Page(
         title=title or ", ".join(dict.fromkeys(run.name for run in runs)),
         runs=[run.id for run in runs],
-        verdict=verdict,
+        verdict=view.verdict(runs[0]) if single else "",
         tables=shown,
         notes=list(dict.fromkeys(note for run in runs for note in run.notes)),
         signature=Signature.shared(Signature.parse(run.signature) for run in runs).long(),
@@ -114,9 +114,7 @@ def accuracy_table(runs: Iterable[Run]) -> Table:
     table = Table(
         "Response selection: accuracy in percent",
         [
-            "task",
-            "split",
-            "model",
+            "cell",
             Column(PER_RESPONSE, PERCENT),
             Column(PER_DIALOG, PERCENT),
             *(_PAPER_COLUMNS if beside_paper else ()),
@@ -128,13 +126,12 @@ def accuracy_table(runs: Iterable[Run]) -> Table:
             Column("top ties", help="replies whose best score several candidates share", spare=5),
         ],
         notes=_notes_on_paper(groups),
+        chart=Chart("intervals", (PER_RESPONSE, PER_DIALOG)),
     )
     for key, group in groups.items():
         reached = _values(group, PER_RESPONSE)
         table.add(
-            task_name(key.task),
-            key.split,
-            f"{key.model} ({key.options})" if key.options else key.model,
+            cell_name(key),
             _mean(group, PER_RESPONSE),
             _mean(group, PER_DIALOG),
             *(_papers(key, reached) if beside_paper else ()),
@@ -142,8 +139,8 @@ def accuracy_table(runs: Iterable[Run]) -> Table:
             *(_mean(group, name) for name in others),
             stdev(reached) if len(reached) > 1 else None,
             len(group) if seeds else None,
-            sum(run.details[UNANSWERED] for run in group),
-            sum(run.details[TIES] for run in group),
+            sum(run.details[UNANSWERED] for run in group) or None,
+            sum(run.details[TIES] for run in group) or None,
         )
     return table
 
@@ -178,12 +175,11 @@ def class_table(runs: Iterable[Run]) -> Table:
     cells = [(CellKey.of_run(run), run.details[BY_CLASS]) for run in runs]
     names = sorted({name for _, classes in cells for name in classes})
     columns = [Column(name, Number(1, percent=True)) for name in names]
-    table = Table(
-        "Accuracy by class of reply, in percent", ["task", "split", "model", Column("seed", spare=1), *columns]
-    )
+    seeds = any(key.seed for key, _ in cells)
+    table = Table("Accuracy by class of reply, in percent", ["cell", *columns])
     for key, classes in cells:
         shares = [classes[name][0] / classes[name][1] if name in classes else None for name in names]
-        table.add(task_name(key.task), key.split, key.model, key.seed, *shares)
+        table.add(f"{cell_name(key)}, seed {key.seed}" if seeds else cell_name(key), *shares)
     return table
 
 
@@ -200,9 +196,10 @@ def _mean(runs: Sequence[Run], measure: str) -> Cell:
     return Cell(mean(values) if values else None)
 
 
-def task_name(number: int) -> str:
-    """A task in a table: ``T1`` to ``T6``, and ``logs`` for chat logs."""
-    return f"T{number}" if number != LOGS else "logs"
+def cell_name(key: CellKey) -> str:
+    """A row of a table: task (``logs`` for chat logs), split, model and its options."""
+    task = f"T{key.task}" if key.task != LOGS else "logs"
+    return f"{task} {key.split} {key.model}{f' ({key.options})' if key.options else ''}"
 
 
 def statistics_table(tasks: Sequence[RankingTask]) -> Table:

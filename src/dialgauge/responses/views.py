@@ -125,15 +125,10 @@ def epochs(run: Run) -> Table | None:
     """How a training went, epoch by epoch."""
     if not _has(run, EPOCHS):
         return None
-    columns = [
-        Column("epoch"),
-        Column("loss", Number(4)),
-        Column("dev", PERCENT),
-        Column("seconds", Number(1), spare=1),
-    ]
+    columns = [Column("epoch"), Column("loss", Number(4)), Column("dev", PERCENT)]
     table = Table("Epochs", columns, chart=Chart("lines", ("dev",)), first=20)
     for row in run.table(EPOCHS).iter_rows(named=True):
-        table.add(row["epoch"], row.get("loss"), row.get("dev"), row.get("seconds"))
+        table.add(row["epoch"], row.get("loss"), row.get("dev"))
     return table
 
 
