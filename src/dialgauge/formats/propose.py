@@ -32,9 +32,12 @@ from dialgauge.text import counted, plain
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
 _IDS = (
     *("dialogueid", "dialogue", "dialid", "dialogid", "dialog", "conversationid", "conversation", "convid", "conv"),
-    *("sessionid", "customid", "guid", "file", "key", "id"),
+    *("sessionid", "customid", "guid", "dlg", "dlgid", "session", "file", "key", "name", "id"),
 )
-_TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnnumber", "uttidx", "t")
+_TURNS = (
+    *("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnnumber", "turnno", "uttidx", "step", "position"),
+    *("index", "idx", "t", "n", "i"),
+)
 _PREDICTED = (
     *("predicted", "prediction", "predictions", "pred", "predictedstate", "predstate", "predbelief"),
     *("predbeliefstate", "bspngen"),
@@ -131,10 +134,14 @@ def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
     if (rivals := _rivals(mapping, sample)) and isinstance(keys.get("predicted"), dict):
         keys["predicted"]["at"] = {"CHOOSE": rivals}
         open_ones.append(f"which states are predicted: {' or '.join(rivals)}")
+    unread = _unread(mapping, sample)
+    if mapping.dialogue == "$file" and unread:
+        keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
+        open_ones.append("what names the dialogue of a row")
     if not keeps_slots(found) and isinstance(keys.get("predicted"), dict):
         keys["predicted"]["changes"] = {"CHOOSE": [True, False]}
         open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
-    return Proposal(as_yaml(keys), tuple(preview[:3]), _unread(mapping, sample), tuple(open_ones))
+    return Proposal(as_yaml(keys), tuple(preview[:3]), unread, tuple(open_ones))
 
 
 def _shown(state: State) -> str:

@@ -27,7 +27,7 @@ from dialgauge.formats.source import Part
 
 _IDS = (
     *("conversationid", "dialogueid", "sessionid", "threadid", "chatid", "traceid", "callid", "runid", "id", "uuid"),
-    *("conversation", "session", "sid", "thread"),
+    *("conversation", "session", "sid", "thread", "ticket", "ticketid", "qid", "uid", "key", "name"),
 )
 _TASKS = (
     *("taskid", "task", "taskname", "problemid", "problem", "scenarioid", "scenario", "caseid", "case", "testid"),
@@ -111,7 +111,8 @@ def open_verdict(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) 
     open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
     words = list(dict.fromkeys(as_text(each) for each in values if as_text(each).lower() not in WORDS))
     if words and all(number_in(word) is not None for word in words):
-        success["at_least"] = {"CHOOSE": [0.5, 1]}
+        numbers = sorted({number for word in words if (number := number_in(word)) is not None})
+        success["at_least"] = {"CHOOSE": numbers[:_MOST_WORDS]}
         open_ones.append("from which number on it passed")
     elif words:
         success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}

@@ -56,7 +56,7 @@ def _value(value: Any) -> Any:
     return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
 
 
-def field_names(sample: Sequence[Row], depth: int = 2) -> list[str]:
+def field_names(sample: Sequence[Row], depth: int = 5) -> list[str]:
     """Paths of the fields of rows, and of the objects around them."""
     found: dict[str, None] = {}
     for row in sample[:40]:
