@@ -19,7 +19,7 @@ WITH_STATES = ["hi-dst", "human-eval", "mwzeval", "simpletod", "som-dst", "t5-ds
 def test_check_names_the_format(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "predictions"
     path.write_bytes(EXAMPLES[name])
-    outcome = dialgauge(capsys, "data", "check", path)
+    outcome = dialgauge(capsys, "data", "check", path, "--wide")
     assert name in outcome.out and "predictions" in outcome.out
     assert "Traceback" not in outcome.err
 
@@ -38,7 +38,7 @@ def test_states_survive_conversion_to_nested(name: str, tmp_path: Path, capsys: 
 def test_check_points_at_the_hole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "preds.json"
     path.write_text(json.dumps({"MUL1_0": [[], []], "MUL1_2": [[], []]}))
-    outcome = dialgauge(capsys, "data", "check", path)
+    outcome = dialgauge(capsys, "data", "check", path, "--wide")
     assert "missing turns, left as holes (1)" in outcome.out
     assert "dialogue MUL1, turn 1" in outcome.out
 

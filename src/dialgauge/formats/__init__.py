@@ -41,18 +41,15 @@ if TYPE_CHECKING:
         read_ontology as read_ontology,
         stream as stream,
     )
-    from dialgauge.formats.document import is_document as is_document
     from dialgauge.formats.frames import (
         AnyFrame as AnyFrame,
         frame_rows as frame_rows,
         is_frame as is_frame,
     )
     from dialgauge.formats.held import (
-        SpooledByKey as SpooledByKey,
         SpooledDialogues as SpooledDialogues,
         carries as carries,
         hold as hold,
-        hold_by_key as hold_by_key,
         user_turns as user_turns,
     )
     from dialgauge.formats.jsonfile import (
@@ -77,7 +74,9 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.naming import (
+        Shard as Shard,
         file_name as file_name,
+        list_shards as list_shards,
         named_files as named_files,
         named_sources as named_sources,
         system_name as system_name,
@@ -108,10 +107,10 @@ if TYPE_CHECKING:
         writer_named as writer_named,
     )
     from dialgauge.formats.resource_files import SPECIAL as SPECIAL, CanonicalMapFile as CanonicalMapFile
-    from dialgauge.formats.shards import Shard as Shard, list_shards as list_shards
     from dialgauge.formats.source import (
         Part as Part,
         expand as expand,
+        is_document as is_document,
         is_empty_json as is_empty_json,
         parts_of as parts_of,
         resolve as resolve,
@@ -122,10 +121,10 @@ if TYPE_CHECKING:
         OUT_OF_SCOPE as OUT_OF_SCOPE,
         as_text as as_text,
         checksum as checksum,
+        contradicts_parts as contradicts_parts,
         end_of as end_of,
         expected_calls as expected_calls,
     )
-    from dialgauge.formats.tau_outcomes import contradicts_parts as contradicts_parts
     from dialgauge.formats.writing import STANDARD_OUTPUT as STANDARD_OUTPUT, write as write
 
 

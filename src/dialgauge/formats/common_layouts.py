@@ -111,15 +111,6 @@ def _turn(content: Any, path: str, dialogue: str, names: Iterable[str]) -> Field
     return None if turn == Field(at="{turn}") else turn
 
 
-def is_common(content: Any) -> bool:
-    """Whether the beginning of a file is in a common layout."""
-    try:
-        common_mapping(content)
-    except Misfit:
-        return False
-    return True
-
-
 def dialogue_named(row: Any) -> str:
     """The id of the dialogue of a row, by the documented names; empty where it has none."""
     name = next((row[name] for name in IDS if name in row), "") if isinstance(row, dict) else ""

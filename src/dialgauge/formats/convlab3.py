@@ -246,13 +246,10 @@ def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_Pred
     objects = elements_of(part.buffer(), part)
     if not objects or "turns" not in decode(_DOMAINS, objects[0], part):
         rows = list(_ROWS.read(part, notes))
-        notes.original_ids |= {row.dialogue_id: row.original_id for row in rows if isinstance(row.original_id, str)}
         yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
         return
     for dialogue in _PREDICTED_DIALOGUES.read(part, notes):
         notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
-        if isinstance(dialogue.original_id, str):
-            notes.original_ids[dialogue.dialogue_id] = dialogue.original_id
         turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
         notes.add("system turns dropped", len(dialogue.turns) - len(turns))
         if turns:

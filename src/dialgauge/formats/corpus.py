@@ -17,12 +17,11 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Resource, ResourceFormat
-from dialgauge.formats.document import is_document
 from dialgauge.formats.held import hold
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import DEFAULT_LIMIT
 from dialgauge.formats.registry import format_named, recognise
-from dialgauge.formats.source import Part, resolve
+from dialgauge.formats.source import Part, is_document, resolve
 from dialgauge.text import counted
 
 if TYPE_CHECKING:

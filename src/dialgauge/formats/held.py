@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, TypeVar, overload
@@ -37,29 +37,6 @@ def hold(dialogues: Iterable[Dialogue]) -> Sequence[Dialogue]:
     if rest is None:
         return held
     spooled = SpooledDialogues(held)
-    held.clear()
-    spooled.extend(rest)
-    return spooled
-
-
-def hold_records(records: Iterable[T], kind: type[T]) -> Sequence[T]:
-    """The same for records of a kind."""
-    held, rest = _first(records)
-    if rest is None:
-        return tuple(held)
-    spooled = Spool[T](kind)
-    spooled.extend(held)
-    held.clear()
-    spooled.extend(rest)
-    return spooled
-
-
-def hold_by_key(items: Iterable[tuple[str, T]], kind: type[T]) -> Mapping[str, T]:
-    """The same for records that each have a key of their own."""
-    held, rest = _first(items)
-    if rest is None:
-        return dict(held)
-    spooled = SpooledByKey(kind, held)
     held.clear()
     spooled.extend(rest)
     return spooled
@@ -165,62 +142,6 @@ class SpooledDialogues(Spool[Dialogue]):
             self.user_turns += turn.speaker == "user"
             self.fields.update(name for name in _FIELDS if getattr(turn, name) is not None)
         return dialogue
-
-
-class SpooledByKey(Mapping[str, T]):
-    """Records in a temporary file by their keys, in the order in which they came."""
-
-    def __init__(self, kind: type[T], items: Iterable[tuple[str, T]] = ()) -> None:
-        self._places: dict[str, int] = {}
-        self._records: Spool[T] = Spool(kind)
-        self.extend(items)
-
-    def extend(self, items: Iterable[tuple[str, T]]) -> None:
-        """More records at the end; a key must not come twice."""
-        self._records.extend(self._placed(items))
-
-    def _placed(self, items: Iterable[tuple[str, T]]) -> Iterator[T]:
-        for key, record in items:
-            self._places[key] = len(self._places)
-            yield record
-
-    def __getitem__(self, key: str) -> T:
-        return self._records[self._places[key]]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def items(self) -> ItemsView[str, T]:
-        """Keys with their records, read block by block."""
-        return _Items(self, self._records)
-
-    def values(self) -> ValuesView[T]:
-        """The records, read block by block."""
-        return _Values(self, self._records)
-
-
-class _Items(ItemsView[str, T]):
-    def __init__(self, mapping: Mapping[str, T], records: Iterable[T]) -> None:
-        super().__init__(mapping)
-        self._keys, self._records = mapping.keys(), records
-
-    def __iter__(self) -> Iterator[tuple[str, T]]:
-        return zip(self._keys, self._records, strict=True)
-
-
-class _Values(ValuesView[T]):
-    def __init__(self, mapping: Mapping[str, T], records: Iterable[T]) -> None:
-        super().__init__(mapping)
-        self._records = records
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self._records)
 
 
 def carries(dialogues: Iterable[Dialogue], field: str) -> bool:

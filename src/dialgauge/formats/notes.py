@@ -33,8 +33,6 @@ class Notes:
         self.reading: Reading | None = None
         #: The number of the first turns in a file that numbers them one by one.
         self.numbered_from = 0
-        #: What ConvLab-3's dialogues are called in the dataset that they are from, by their ids.
-        self.original_ids: dict[str, str] = {}
         self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:

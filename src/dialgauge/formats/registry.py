@@ -13,9 +13,8 @@ from pathlib import Path
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import AnyFormat, DialogueFormat, ResourceFormat
-from dialgauge.formats.document import is_document
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.source import Part
+from dialgauge.formats.source import Part, is_document
 
 _STATES = "predictions.state_files"
 _RESOURCES = "resource_files"
@@ -30,7 +29,7 @@ BUILT_IN = {
         "convlab3": "convlab3:ConvLab3",
         "convlab3-ontology": f"{_RESOURCES}:ConvLab3Ontology",
         "convlab3-predictions": "convlab3:ConvLab3Predictions",
-        "document": "document:Document",
+        "document": f"{_RESOURCES}:Document",
         "flags": "predictions.flags:Flags",
         "gcdf1": "gcdf1:Gcdf1",
         "hi-dst": f"{_STATES}:HiDst",

@@ -13,7 +13,7 @@ from dialgauge.formats.base import Resource, ResourceFormat
 from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.source import Part
+from dialgauge.formats.source import Part, is_document
 from dialgauge.formats.state_values import alternatives
 
 
@@ -254,3 +254,17 @@ class ConvLab3Ontology(ResourceFormat):
             for domain, content in raw.domains.items()
         }
         return Resource(kind="ontology", ontology=Ontology(domains=domains))
+
+
+class Document(ResourceFormat):
+    """A file for people to read; its content is not looked at."""
+
+    name = "document"
+    summary = "README, licence, checksums, MultiWOZ's acts, ids and databases: listed, not read"
+    kind = "document"
+
+    def recognise(self, peek: Peek) -> bool:
+        return is_document(peek.stem)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        return Resource(kind="document")

@@ -11,6 +11,7 @@ import codecs
 import io
 import mmap
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -54,6 +55,21 @@ _SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
 
 #: Bytes from which on a file is mapped into memory, and that are checked at once.
 _MAPPED, _CHECKED = 1 << 20, 1 << 16
+
+
+#: Files that accompany data without being data, so that a folder as it was downloaded can be read whole.
+_DOCUMENTS = re.compile(
+    r"""(?ix)  ^(?: (?:readme|licen[cs]e|copying|notice|provenance|changelog|changes|authors|citation)
+                    (?:[._-][\w.-]*)?
+                  | (?:sha\d+|md5)sums?(?:\.\w+)*
+                  | _(?:success|started_\w+|committed_\w+)  # what Spark leaves beside the files it wrote
+                  | [\w.-]+\.(?:md|rst|pdf|html?|sha\d+|md5|py|ipynb|sh|bib|png|svg)
+                  | .+\.map\.yaml
+                  # of MultiWOZ: sentences, acts that stand in data.json too, ids, databases
+                  | slot_descriptions\.json | (?:system|dialogue|dialog)_acts\.json
+                  | (?:test|val|train)listfile(?:\.\w+)? | \w+_db\.json
+                )$"""
+)
 
 
 class Part:
@@ -190,6 +206,15 @@ def _check_utf8(content: bytes | mmap.mmap, name: str) -> None:
             decoder.decode(content[start : start + _CHECKED], final=start + _CHECKED >= len(content))
     except UnicodeDecodeError:
         decode_utf8(bytes(content), name)
+
+
+def is_document(stem: str) -> bool:
+    """Does a file of this name accompany data without being data?
+
+    >>> [is_document(name) for name in ("SHA256SUMS.uncompressed", "README.txt", "_SUCCESS", "test.json")]
+    [True, True, True, False]
+    """
+    return _DOCUMENTS.match(stem) is not None
 
 
 def is_empty_json(source: str | Path) -> bool:

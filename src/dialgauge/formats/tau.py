@@ -1,7 +1,7 @@
 """Results of tau-bench: language-model agents in conversation with language-model users.
 
 A JSON list of ``{task_id, reward, info, traj, trial}``, also under ``results``, or a line each. What becomes of a
-conversation: ``tau_outcomes``.
+conversation: ``tau_messages``.
 """
 
 from __future__ import annotations
@@ -22,22 +22,20 @@ from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import (
     ENDED_BY,
-    TauMessage,
-    as_text,
-    checksum,
-    end_of,
-    expected_calls,
-    is_tau_result,
-    turns_of,
-)
-from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
+    TauMessage,
     TrialNames,
+    as_text,
+    checksum,
     each_conversation,
+    end_of,
+    expected_calls,
     given_facts,
+    is_tau_result,
     succeeded,
     task_set,
+    turns_of,
 )
 
 #: How the simulated user ends a conversation.

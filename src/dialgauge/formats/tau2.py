@@ -2,7 +2,7 @@
 
 A JSON object ``{timestamp, info, tasks, simulations}``, or since version 1.0 a folder: the same object in
 ``results.json`` without its simulations, and these in ``simulations/ID.json``; also simulations alone, in a list or a
-line each. What becomes of a conversation: ``tau_outcomes``.
+line each. What becomes of a conversation: ``tau_messages``.
 """
 
 from __future__ import annotations
@@ -24,21 +24,19 @@ from dialgauge.formats.registry import recognise
 from dialgauge.formats.source import Part, resolve
 from dialgauge.formats.tau_messages import (
     ENDED_BY,
-    TauMessage,
-    as_text,
-    checksum,
-    end_of,
-    expected_calls,
-    turns_of,
-)
-from dialgauge.formats.tau_outcomes import (
     FIELDS,
     MOST,
+    TauMessage,
     TrialNames,
+    as_text,
+    checksum,
     each_conversation,
+    end_of,
+    expected_calls,
     given_facts,
     succeeded,
     task_set,
+    turns_of,
 )
 
 _VOICE = "it holds spoken conversations, in ticks of sound instead of messages; only written ones are read"

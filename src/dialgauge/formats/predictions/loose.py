@@ -71,10 +71,6 @@ class _Loose(Generic[T]):
             self.note(self._odd[content])
         return meaning
 
-    def is_odd(self, content: bytes) -> bool:
-        """Had something of a member that was read to be read as something else?"""
-        return content in self._odd
-
     def note(self, seen: Seen) -> None:
         """Count what was read as something else, with the place."""
         for what, count in (+seen).items():

@@ -36,11 +36,6 @@ class _Entry(msgspec.Struct, gc=False):
 
 _FILE = Keyed(list[_Entry])
 
-#: The user turns of states, as written, and active domains that need no note. All files share what is written the same:
-#: systems that are compared mostly agree.
-_TURNS: dict[tuple[bytes, tuple[str, ...] | None], Turn] = {}
-_MOST_TURNS = 1 << 16
-
 
 class MwzEval(DialogueFormat):
     """A list of responses a dialogue, each with an optional state; no gold inside."""
@@ -66,8 +61,6 @@ class MwzEval(DialogueFormat):
             return state
 
         states = LooseStates(strict, part, notes)
-        if len(_TURNS) >= _MOST_TURNS:
-            _TURNS.clear()
 
         def user_turn(content: bytes, active: tuple[str, ...] | None, number: int) -> Turn:
             if content in NOTHING:
@@ -77,16 +70,13 @@ class MwzEval(DialogueFormat):
                 turn = Turn(speaker="user", predicted=states.read(content), blank=blanks[content], active=active)
             except DialgaugeError as error:
                 raise error.at(turn=number) from error
-            if not states.is_odd(content) and len(_TURNS) < _MOST_TURNS:
-                _TURNS[content, active] = turn
             return turn
 
         def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
             states.dialogue = dialogue
-            known, turns = _TURNS.get, list[Turn]()
+            turns: list[Turn] = []
             for number, entry in enumerate(entries):
-                content, active = bytes(entry.state), entry.active_domains
-                turns.append(known((content, active)) or user_turn(content, active, number))
+                turns.append(user_turn(bytes(entry.state), entry.active_domains, number))
                 turns.append(Turn(speaker="system", text=entry.response))
             return Dialogue(id=dialogue, turns=tuple(turns))
 
