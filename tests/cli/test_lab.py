@@ -47,7 +47,7 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
     for source in ("talks/conversations.jsonl", "talks/gcdf1"):
         users = dialgauge(capsys, "users", "score", source, "--json", "-")
         assert users.code == 0, users.err
-        assert json.loads(users.out)["systems"][0]["scores"]["I-GCDF1"]["value"] == 1.0
+        assert json.loads(users.out)["runs"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 
 
 def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:

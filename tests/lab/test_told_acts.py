@@ -16,7 +16,7 @@ from dialgauge.agents import Reply, Vocabulary
 from dialgauge.agents.llm import Desk
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.draws import Draws
-from dialgauge.lab import AgentSpec, converse, open_domain, with_told_acts
+from dialgauge.lab import AgentSpec, BrokenLink, ConversationBlame, converse, open_domain, with_told_acts
 from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -143,6 +143,15 @@ def test_a_booking_that_gives_nothing_has_to_be_told_too(
 def test_a_booking_beside_the_right_one_is_noticed(words: Any) -> None:
     tally = altered(words, SEARCH, "booked", "", hours="12")
     assert reasons(tally) == {"booked_besides"} and set(tally.sides) == {"system"} and not any(tally.done)
+
+
+def test_a_failure_without_evidence_is_not_understood() -> None:
+    unread, untold = (
+        BrokenLink("unread", cause="not_understood"),
+        BrokenLink("reference_untold", cause="acted_on_wrong"),
+    )
+    for domains, understood in (({"a": unread}, False), ({"a": unread, "b": untold}, True), ({}, True)):
+        assert ConversationBlame(dialogue="d", goal="d", success=not domains, domains=domains).understood is understood
 
 
 def test_a_booking_that_nobody_asked_for_is_noticed(words: Any) -> None:

@@ -58,7 +58,8 @@ from dialgauge.text import counted
 from dialgauge.values import canonical
 
 RULES = ("strict", "compat")
-_DONE: Mapping[str, Tone] = {"done": "good", "not done": "bad", "not judged": "plain"}
+NOT_UNDERSTOOD = "not understood"
+_DONE: Mapping[str, Tone] = {"done": "good", "not done": "bad", "not judged": "plain", NOT_UNDERSTOOD: "warn"}
 _BOTH = ("Success", "Book", "InformRecall", "InformPrecision", "InformF1")
 _STRICT_ONLY = ("SuccessOfSatisfiable", "EntityMatch", "RefusedThenFixed", "FailPath", "Complete")
 #: The scores that are shown first: of the task, the tracker and the user.
@@ -85,6 +86,9 @@ def verdict(run: Run) -> str:
     if score is None or score.value is None:
         return f"{run.name}: {run.coverage.sentence()}."
     interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    if unread := run.scores.get("NotUnderstood"):
+        most, number = score.value + (unread.value or 0), _not_understood(run).height
+        interval = f" to {most:.1%} (in {counted(number, 'conversation')} the lab did not understand the assistant)"
     done = f"With {run.name} the users got everything they came for in {score.value:.1%}{interval} of the conversations"
     first = _blame(run)
     if not first.height:
@@ -109,6 +113,9 @@ def done(run: Run) -> Table:
         if name in run.scores:
             table.add(name, score_cell(run.scores[name]), None)
     table.notes.append("strict: what was said, booked and true. compat: ConvLab-2's rules, by what the user heard.")
+    if "NotUnderstood" in run.scores:
+        table.add("not understood", score_cell(run.scores["NotUnderstood"]), None)
+        table.notes.append("strict success lies between Success and Success plus what was not understood.")
     return table
 
 
@@ -350,6 +357,8 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     }
     shown = {name: table for name, table in tables.items() if table.rows}
     marks = [_verdict_mark(conversation[rules], rules) for rules in RULES] if conversation else []
+    if dialogue.id in _not_understood(run)["dialogue"]:
+        marks[:1] = [Mark(f"strict: {NOT_UNDERSTOOD}", "warn")]
     return Transcript(run=run.name, dialogue=dialogue.id, turns=turns, marks=marks, tables=shown)
 
 
@@ -513,9 +522,19 @@ def _conversations(run: Run) -> pl.DataFrame:
         .otherwise(pl.lit("not judged")).alias(rules)
         for rules in RULES
     ]  # fmt: skip
+    unread = pl.col("dialogue").is_in(_not_understood(run)["dialogue"].implode())
+    verdicts[0] = pl.when(unread).then(pl.lit(NOT_UNDERSTOOD)).otherwise(verdicts[0]).alias("strict")
     end = pl.col("reason").replace(END_WORDS).fill_null("not recorded").replace("", "not recorded").alias("end")
     loop = pl.when(pl.col("longest_run") >= LOOP).then(pl.lit(f"{LOOP} times or more")).alias("loop")
     return frame.select("dialogue", *verdicts, end, pl.col("ended_by").alias("ended by"), loop)
+
+
+def _not_understood(run: Run) -> pl.DataFrame:
+    """The conversations that fail only by what the lab did not understand."""
+    frame = _table(run, BLAME)
+    if not frame.height:
+        return pl.DataFrame(schema={"dialogue": pl.String})
+    return frame.group_by("dialogue", maintain_order=True).agg((pl.col("side") == "lab").all()).filter("side")
 
 
 def _blame(run: Run) -> pl.DataFrame:

@@ -45,6 +45,11 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
         return min(self.domains, key=lambda domain: self.domains[domain].order, default=None)
 
     @property
+    def understood(self) -> bool:
+        """Is there evidence for the verdict? Not where every failure is one of the lab's own understanding."""
+        return not self.domains or any(link.side != "lab" for link in self.domains.values())
+
+    @property
     def link(self) -> BrokenLink | None:
         return None if self.first is None else self.domains[self.first]
 

@@ -111,6 +111,10 @@ def _faultless(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
     )
 
 
+def _not_understood(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
+    return _share(evidence, lambda blame: (not blame.understood, blame.success is not None))
+
+
 def _obstacle(parts: tuple[str, ...]) -> Callable[[Any, Settings], str | None]:
     def why(evidence: Any, settings: Settings) -> str | None:
         if not isinstance(evidence, BlameEvidence):
@@ -158,7 +162,19 @@ FAULTLESS_CARD = Card(
     units=_faultless,
     obstacle=_obstacle(()),
 )
-BLAME_CARDS: tuple[Card[Any], ...] = (BLAME_CARD, ERRED_CARD, FAULTLESS_CARD)
+NOT_UNDERSTOOD_CARD = Card(
+    name="NotUnderstood",
+    family="lab",
+    title="not understood",
+    summary="Share of the conversations that are not done as far as the lab could read, without evidence that they "
+    "were not: strict success lies between Success and Success plus this.",
+    formula="conversations that fail only by what the lab did not understand / conversations",
+    source=_SOURCE,
+    units=_not_understood,
+    higher_is_better=False,
+    obstacle=_obstacle(()),
+)
+BLAME_CARDS: tuple[Card[Any], ...] = (BLAME_CARD, ERRED_CARD, FAULTLESS_CARD, NOT_UNDERSTOOD_CARD)
 
 
 def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, seed: int = 0) -> Scores:
@@ -167,6 +183,7 @@ def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, s
     measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
     if any(blame.domains for blame in blamed):
         read = any(link.side == "lab" for blame in blamed for link in blame.domains.values())
+        measures += [Measure(NOT_UNDERSTOOD_CARD)] if read else []
         parts = _EVERY_PART if read else [part for part in _EVERY_PART if part not in _OF_THE_LAB]
         measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in parts)]
     measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]

@@ -113,6 +113,8 @@ class Thread:
         self.confirmed = False
         #: Bookings that were made again before the user had said anything more of the service, each beside another.
         self.besides: list[TaskFailure] = []
+        #: All bookings, as failures where none was to be made.
+        self.bookings: list[TaskFailure] = []
         self._spoken = False
         #: What was sent, where a service without rows is asked for as if it had some.
         self.sent: tuple[Call, int] | None = None
@@ -125,7 +127,7 @@ class Thread:
     @property
     def unasked(self) -> list[TaskFailure]:
         """The bookings of rows, where none was to be made."""
-        return [] if self.booking is None or self.service.rows is None else [*self.besides, _beside(*self.booking)]
+        return [] if self.service.rows is None else self.bookings
 
     def say(self, slot: str, value: str) -> None:
         self.said[slot], self._spoken = value, True
@@ -135,7 +137,8 @@ class Thread:
 
     def book(self, row: Entity | None, call: Call, turn: int) -> None:
         if self.booking is not None and not self._spoken:
-            self.besides.append(_beside(*self.booking))
+            self.besides.append(_beside(row, call, turn))
+        self.bookings.append(_beside(row, call, turn))
         self.booking, self.given, self.confirmed, self._spoken = (row, call, turn), {}, False, False
 
     def tell(self, slot: str, values: tuple[str, ...], about: Entity | None, turn: int) -> None:
