@@ -1,14 +1,14 @@
-"""Whose fault by rules, against people's labels: confusion matrices, agreement and kappa, and what firm verdicts reach.
+"""The suspects of failures against people's labels: confusion matrices, agreement, kappa, precision and recall.
 
     python benchmarks/blame_logs.py [DATA] [--write DATE]
     python benchmarks/blame_logs.py DATA --labels LABELS.csv... [--labels LABELS.csv...]
 
-The rules were written on the failures of the development half whose task has an odd checksum. Reported: these, the
-other half, and every labelled failure of a task that no rule was written on; then the failures that two labellers who
-had not seen the rules labelled after these were frozen (``blame_labels``). The rules are held against the first
+The signs were written on the failures of the development half whose task has an odd checksum. Reported: these, the
+other half, and every labelled failure of a task that no sign was written on; then the failures that two labellers who
+had not seen the signs labelled after these were frozen (``blame_labels``). The suspects are held against the first
 labeller, and the labellers against each other; ``--labels`` takes other sheets that ``tools/blame_sheets.py`` wrote,
 filled in, one option for each labeller. Kappa's intervals resample tasks, 2,000 times.
-``--write`` stores what ``tasks blame`` prints: the figures of the later labels, on tasks that no rule was written on.
+``--write`` stores what ``review`` prints: the figures of the later labels, on tasks that no sign was written on.
 """
 
 from __future__ import annotations
@@ -26,26 +26,17 @@ from typing import TypeAlias
 import msgspec
 
 from dialgauge.data import data_folder
+from dialgauge.dialogue import Blame
 from dialgauge.formats import read
-from dialgauge.trials import (
-    BLAMED,
-    BlameEstimate,
-    BlameRecord,
-    FailureBlame,
-    ObservedFault,
-    audit_log,
-    blame_log,
-    log_world,
-    read_log,
-)
+from dialgauge.trials import SUSPECTS, Estimate, Failure, Measured, audit_log, failures, read_log
 from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
 
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
-UNSEEN = "tasks that no rule was written on"
+UNSEEN = "tasks that no sign was written on"
 LATER = [[Path(__file__).parent / "blame_labels" / f"{name}.csv"] for name in ("first", "second")]
 RECORD = Path(__file__).parent.parent / "src/dialgauge/trials/measured.json"
 ConversationKey: TypeAlias = tuple[str, str, int]
-Pairs: TypeAlias = Sequence[tuple[LabelledConversation, FailureBlame]]
+Pairs: TypeAlias = Sequence[tuple[LabelledConversation, Failure]]
 Answers: TypeAlias = Sequence[tuple[LabelledConversation, str]]
 
 
@@ -77,7 +68,7 @@ def main() -> None:
         RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(record(later, date)), indent=1) + b"\n")
 
 
-def labelled_verdicts(data: Path) -> tuple[list[LabelledConversation], dict[ConversationKey, FailureBlame]]:
+def labelled_verdicts(data: Path) -> tuple[list[LabelledConversation], dict[ConversationKey, Failure]]:
     """The labels of failures, and the verdict on every failure of their files."""
     labels = [label for label in [*load_labels(), *load_labels("fresh.jsonl")] if label.blame is not None]
     files = sorted({label.file for label in labels})
@@ -144,8 +135,8 @@ def filled_in(path: Path) -> Iterator[LabelledConversation]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file):
             if blame := (row["blame"] or "").strip().lower():
-                if blame not in BLAMED:
-                    raise SystemExit(f"{path}: blame must be one of {', '.join(BLAMED)}, not '{blame}'")
+                if blame not in SUSPECTS:
+                    raise SystemExit(f"{path}: blame must be one of {', '.join(SUSPECTS)}, not '{blame}'")
                 message = (row["blame_message"] or "").strip()
                 yield LabelledConversation(
                     number=-1,
@@ -158,69 +149,70 @@ def filled_in(path: Path) -> Iterator[LabelledConversation]:
                 )
 
 
-def record(pairs: Pairs, date: str) -> BlameRecord:
-    """What the command prints of this."""
-    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
-    return BlameRecord(
+def record(pairs: Pairs, date: str) -> Measured:
+    """What ``review`` prints of this."""
+    answers = suspected(pairs)
+    return Measured(
         measured=date,
         failures=len(pairs),
-        verdicts=len(firm),
-        right=_estimate(agreed(firm), len(firm)),
+        right=_estimate(agreed(answers), len(pairs)),
         always_agent=_estimate(sum(label.blame == "agent" for label, _ in pairs), len(pairs)),
-        kappa=_kappa([(label, verdict.leans) for label, verdict in pairs]),
-        verdict_kappa=_kappa([(label, verdict.blamed) for label, verdict in pairs]),
+        kappa=Estimate(kappa(answers) or 0.0, *(round(end, 4) for end in kappa_interval(answers))),
     )
 
 
-def _estimate(count: int, n: int) -> BlameEstimate:
+def _estimate(count: int, n: int) -> Estimate:
     part = share(count, n)
-    return BlameEstimate(part.value or 0.0, part.low, part.high)
+    return Estimate(part.value or 0.0, part.low, part.high)
 
 
-def _kappa(answers: Answers) -> BlameEstimate:
-    return BlameEstimate(kappa(answers) or 0.0, *(round(end, 4) for end in kappa_interval(answers)))
+def suspected(pairs: Pairs) -> Answers:
+    """The suspects as answers."""
+    return [(label, failure.suspect) for label, failure in pairs]
 
 
-def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], FailureBlame]]:
-    """The verdicts on a file's failures, by file, task and trial."""
-    path = folder / name
+def blamed(folder: Path, name: str) -> list[tuple[tuple[str, str, int], Failure]]:
+    """A file's failures with their suspects, by file, task and trial."""
     faults = {
-        dialogue.id: [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
-        for dialogue in read(path).dialogues
+        dialogue.id: [
+            Blame(dialogue=dialogue.id, side="user", turn=fault.message, code=fault.kind, arguments=(fault.about,))
+            for fault in check_user(dialogue).faults
+        ]
+        for dialogue in read(folder / name).dialogues
     }
-    log = read_log(path, name)
-    world = log_world(log, None, folder.parent)
-    blame = blame_log(log, audit_log(log, world), lambda dialogue, _: faults.get(dialogue.id, ()), world)
-    return [((name, each.evidence.task, each.evidence.trial), each) for each in blame.failures]
+    log = read_log(folder / name, name)
+    world = log.domain(None, folder.parent)
+    found = failures(log, audit_log(log, world), lambda dialogue, _: faults.get(dialogue.id, ()), world)
+    return [((name, each.evidence.task, each.evidence.trial), each) for each in found]
 
 
 def report(title: str, pairs: Pairs) -> None:
-    """One part: what the signs lean to, and the verdicts, in which all that is not firm is unclear."""
+    """One part: agreement and kappa, and precision and recall of each suspect."""
     print(f"\n{title}: {len(pairs)} failures of {len({label.task for label, _ in pairs})} tasks")
     agent = sum(label.blame == "agent" for label, _ in pairs)
     print(f"  always the agent: agreement {shown(agent, len(pairs))}, kappa 0")
-    compare("what the signs lean to", [(label, verdict.leans) for label, verdict in pairs])
-    compare("the verdicts, unclear where not firm", [(label, verdict.blamed) for label, verdict in pairs])
-    firm = [(label, verdict.blamed) for label, verdict in pairs if verdict.firm]
-    print(f"  firm verdicts right {shown(agreed(firm), len(firm))}, of {len(pairs)} failures")
-    for name in ("agent", "user", "task"):
-        said = [label for label, blamed in firm if blamed == name]
-        print(f"    '{name}' right {shown(sum(label.blame == name for label in said), len(said))}")
+    compare("the suspects", suspected(pairs))
+    for name in SUSPECTS:
+        said = [label.blame for label, failure in pairs if failure.suspect == name]
+        labelled = [failure.suspect for label, failure in pairs if label.blame == name]
+        if said or labelled:
+            precision, recall = shown(said.count(name), len(said)), shown(labelled.count(name), len(labelled))
+            print(f"    '{name}': precision {precision}, recall {recall}")
     near = sum(
-        abs(label.blame_message - verdict.message) <= NEAR
-        for label, verdict in pairs
-        if label.blame_message is not None and verdict.message is not None
+        abs(label.blame_message - failure.message) <= NEAR
+        for label, failure in pairs
+        if label.blame_message is not None and failure.message is not None
     )
-    print(f"  deciding message within two of the label's: {near} of {len(pairs)}")
+    print(f"  message within two of the label's: {near} of {len(pairs)}")
 
 
 def compare(title: str, answers: Answers) -> None:
     """A confusion matrix, with agreement and kappa; ``unclear`` is an answer, and a wrong one."""
     counts = Counter((label.blame, answer) for label, answer in answers)
-    print(f"  {title}\n    {'label':<10}" + "".join(f"{name:>15}" for name in BLAMED))
-    for name in BLAMED:
-        if any(counts[name, other] for other in BLAMED):
-            print(f"    {name:<10}" + "".join(f"{counts[name, other]:>15}" for other in BLAMED))
+    print(f"  {title}\n    {'label':<10}" + "".join(f"{name:>15}" for name in SUSPECTS))
+    for name in SUSPECTS:
+        if any(counts[name, other] for other in SUSPECTS):
+            print(f"    {name:<10}" + "".join(f"{counts[name, other]:>15}" for other in SUSPECTS))
     low, high = kappa_interval(answers)
     print(f"    agreement {shown(agreed(answers), len(answers))}, kappa {kappa(answers)} [{low:.2f}, {high:.2f}]")
 
@@ -231,12 +223,12 @@ def agreed(answers: Answers) -> int:
 
 
 def by_code(pairs: Pairs) -> None:
-    """The verdicts of each deciding sign."""
-    print("\nby deciding sign, on tasks that no rule was written on")
+    """The suspects by the sign that decides."""
+    print("\nby deciding sign, on tasks that no sign was written on")
     codes: dict[str, list[bool]] = {}
     for label, verdict in pairs:
-        code = f"{verdict.leans}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
-        codes.setdefault(code, []).append(label.blame == verdict.leans)
+        code = f"{verdict.suspect}: {verdict.signs[0][1].code if verdict.signs else 'no sign'}"
+        codes.setdefault(code, []).append(label.blame == verdict.suspect)
     for code, right in sorted(codes.items()):
         print(f"  {code:<36} {sum(right)} of {len(right)}")
 

@@ -10,7 +10,7 @@ from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from dialgauge.api import audit_results, blame_results, check, compare, review_log
+    from dialgauge.api import check, compare, review
     from dialgauge.comparison import Comparison
     from dialgauge.data import convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
@@ -44,8 +44,6 @@ __all__ = [
     "Task",
     "Turn",
     "__version__",
-    "audit_results",
-    "blame_results",
     "check",
     "compare",
     "compute",
@@ -53,7 +51,7 @@ __all__ = [
     "convert",
     "load_world",
     "read",
-    "review_log",
+    "review",
     "score",
     "score_results",
     "score_tasks",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec.structs import replace
 
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, expand
+from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
 from dialgauge.text import note_kind
 from dialgauge.tracking import named_systems, score
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
     from dialgauge.tracking import MeasureChoice, Source, TrackingOptions
-    from dialgauge.trials import LogAudit, LogBlame, LogFindings, ObservedFault, Review, TrialLog
-
-#: Files of results: one, several, or by the names that they shall have.
-Results: TypeAlias = "str | Path | Iterable[str | Path] | Mapping[str, str | Path]"
+    from dialgauge.trials import Attempted
 
 
 def compare(
@@ -146,126 +143,56 @@ def _can_be_read_again(source: str) -> bool:
         return False
 
 
-def audit_results(
-    results: Results, *, domain: str | None = None, tasks: str | Path | None = None, format: str | None = None
-) -> list[LogAudit]:
-    """Is each log what it says, do its verdicts replay, were its tasks fair?
-
-    ``domain`` names the tool domain in which calls are made again (by default ours, where the log is theirs), ``tasks``
-    a file of tasks to judge by. Every audit has ``integrity``, ``differences``, ``split``, ``facts`` and ``tables()``.
-
-    >>> import dialgauge
-    >>> [audit] = dialgauge.audit_results("tau.json")
-    >>> audit.integrity.counts, audit.no_replay
-    ({'belongs': 0, 'unknown': 12, 'foreign': 0}, 'no world')
-    """
-    from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
-    from dialgauge.trials import audit_logs
-
-    file = None if tasks is None else Path(tasks)
-    return audit_logs(named_files(results), domain=domain, tasks=file, root=data_folder().root, format=format)
-
-
-def blame_results(results: Results, *, domain: str | None = None, format: str | None = None) -> list[LogBlame]:
-    """Whose fault was each failure of each log: agent, user, both, task, infrastructure, or unclear?
-
-    Every one has ``failures``, ``counts``, ``tables()``, ``explain("12#0")`` and ``to_polars()``.
-
-    >>> import dialgauge
-    >>> [blame] = dialgauge.blame_results("tau.json")
-    >>> blame.counts["user"], blame.counts["unclear"], blame.failures[0].conversation
-    (1, 4, '2#0')
-    """
-    from dialgauge.data import data_folder
-    from dialgauge.formats import named_files
-    from dialgauge.trials import read_log
-
-    root = data_folder().root
-    named = named_files(results).items()
-    return [_examined(read_log(source, name, format), domain, None, root)[1] for name, source in named]
-
-
-def _examined(log: TrialLog, domain: str | None, tasks: Path | None, root: Path | None) -> tuple[LogAudit, LogBlame]:
-    """Audit and blame of one log."""
-    from dialgauge.trials import audit_log, blame_log, log_world
-    from dialgauge.worlds.tools import read_tool_tasks
-
-    log.refuse_others()
-    world = log_world(log, domain, root)
-    audit = audit_log(log, world, tasks=None if tasks is None else read_tool_tasks(tasks))
-    return audit, blame_log(log, audit, _user_faults, world)
-
-
-def review_log(
-    source: str | Path,
-    name: str | None = None,
+def review(
+    logs: Attempted | Iterable[str | Path] | Mapping[str, Attempted],
     *,
     domain: str | None = None,
     tasks: str | Path | None = None,
+    judges: Iterable[str | Path] = (),
+    truth: str | None = None,
+    measures: str | Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
     format: str | None = None,
     success: str = "",
-    store: Store | None = None,
     progress: Progress | None = None,
-) -> Review:
-    """All that can be found out about one log without a model, and its run, which is kept in the store if one is given.
+) -> RunSet:
+    """Can these logs of agents be trusted? Scores, whether a log is what it says, unfair tasks, suspects of failures.
 
-    ``success`` names the field of a log that says whether a conversation passed.
+    No language model is used. ``domain`` names the tool domain in which calls are made again (by default ours, where
+    the log is from there). With ``tasks``, a file of tasks, each log is graded again by these: two runs, as recorded
+    and graded again. ``judges`` are files with verdicts of graders, of whom ``truth`` is right. ``format`` names the
+    format of files, ``success`` the field that says whether a conversation passed.
 
     >>> import dialgauge
-    >>> review = dialgauge.review_log("tau.json")
-    >>> review.sound, review.readings[0].conversation
-    (True, '1#1')
+    >>> print(dialgauge.review("tau.json").page().verdict)
+    58.3% of tasks passed (pass^1, 95% interval 16.7 to 88.4); in 0.0% all four trials passed.
     """
-    from dialgauge.data import data_folder
     from dialgauge.engine import SILENT
-    from dialgauge.formats import named_files
-    from dialgauge.trials import LogFindings, Missing, Review, audit_log, blame_log, log_world, read_log, score_results
-    from dialgauge.worlds.tools import read_tool_tasks
+    from dialgauge.formats import named_sources
+    from dialgauge.trials import read_log, regrade_log, review_log
 
-    [(own, file)] = named_files([source] if name is None else {name: source}).items()
-    log = read_log(file, own, format, success)
-    audit = blame = None
-    missing: list[Missing] = []
-    faults: dict[str, list[ObservedFault]] = {}
-    if not log.benchmark:
-        missing.append(Missing("format"))
-        faults = {dialogue.id: _user_faults(dialogue) for dialogue in log.dialogues}
-    else:
-        try:
-            world = log_world(log, domain, data_folder().root)
-            audit = audit_log(log, world, tasks=None if tasks is None else read_tool_tasks(Path(tasks)))
-            if audit.no_replay == "no world":
-                missing.append(Missing("replay"))
-            blame = blame_log(log, audit, _user_faults, world)
-        except DialgaugeError as why:
-            missing.append(Missing("blame" if audit else "audit", why.message))
-    findings = LogFindings(
-        None if audit is None else lambda: audit,
-        None if blame is None else lambda: blame,
-        lambda: faults,
-        None if audit is None else audit.integrity,
-    )
-    scored = score_results({own: log}, findings=lambda _: findings, progress=progress or SILENT)
-    run = (scored.save(store) if store is not None else scored).runs[0]
-    return Review(run=run, audit=audit, blame=blame, faults=faults, missing=tuple(missing))
+    runs, named, files = [], named_sources(logs), tuple(judges)
+    with (progress or SILENT).reading(len(named)) as advance:
+        for name, source in named.items():
+            log = read_log(source, name, format, success)
+            how: dict[str, Any] = {"domain": domain, "measures": measures, "resamples": resamples, "seed": seed}
+            if tasks is not None:
+                runs += regrade_log(log, Path(tasks), **how)
+            else:
+                runs.append(review_log(log, _user_faults, judges=files, truth=truth, **how))
+            advance(1)
+    return RunSet(runs)
 
 
-def log_findings(log: TrialLog) -> LogFindings:
-    """Audit and blame of a log, as tables of its run; nothing is done before one of them is asked for."""
-    from dialgauge.data import data_folder
-    from dialgauge.trials import LogFindings
-
-    examined = cache(lambda: _examined(log, None, None, data_folder().root))
-    return LogFindings(lambda: examined()[0], lambda: examined()[1])
-
-
-def _user_faults(dialogue: Dialogue, instruction: str = "") -> list[ObservedFault]:
+def _user_faults(dialogue: Dialogue, instruction: str = "") -> list[Blame]:
     """What the checks of users see in a conversation, by the instruction of its task where it has none itself."""
     from dialgauge.dialogue import Goal
-    from dialgauge.trials import ObservedFault
     from dialgauge.users.faults import check_user
 
     if dialogue.goal is None and instruction:
         dialogue = replace(dialogue, goal=Goal(message=(instruction,)))
-    return [ObservedFault(fault.kind, fault.message, fault.about) for fault in check_user(dialogue).faults]
+    return [
+        Blame(dialogue=dialogue.id, side="user", turn=fault.message, code=fault.kind, arguments=(fault.about,))
+        for fault in check_user(dialogue).faults
+    ]

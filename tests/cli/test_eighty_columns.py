@@ -29,9 +29,9 @@ REAL = [
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz -m all",
     "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
     "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
-    "tasks score {data}/tau/tau_airline_gpt-4o.json.gz",
-    "tasks score {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
-    "tasks score {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
+    "review {data}/tau/tau_airline_gpt-4o.json.gz",
+    "review {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
+    "review {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "users faults {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "data check {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
     "users score {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
@@ -91,8 +91,7 @@ def test_long_names_of_systems_leave_every_score_and_verdict(
 
 def test_codes_are_words_on_screen(bench: Workbench, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(bench.folder)
-    ended = printed(dialgauge(capsys, "tasks", "score", "tau.json", "--resamples", 0))
-    assert "Success and consistency (percent)" in ended
+    ended = printed(dialgauge(capsys, "review", "tau.json", "--resamples", 0))
     assert not re.search(r"user_stop|agent_stop|max_steps", ended)
     faults = printed(dialgauge(capsys, "users", "faults", "tau.json", "--resamples", 20))
     assert "early end" in faults and "role swap" in faults
@@ -107,9 +106,6 @@ def test_no_system_is_left_out_however_many_there_are(
     names = [f"agent-of-model-{place}" for place in range(6)]
     for name in names:
         tau_file(tmp_path / f"{name}.json", {"cancel a flight": "+-+", "book a room": "--+"})
-    shown = printed(dialgauge(capsys, "tasks", "score", *(f"{name}.json" for name in names)))
-    success = shown.partition("Success and consistency")[2].partition("\n\n")[0]
-    assert [line.split()[0] for line in success.splitlines() if line.startswith("agent")] == names
-    left_out = re.search(r"Left out to fit 80 columns: (.*) \(--wide", success)
-    assert left_out is not None and "intervals" not in left_out[1] and "agent" not in left_out[1]
-    assert "noise floor" in left_out[1] and "Noise floor" not in success
+    shown = printed(dialgauge(capsys, "review", *(f"{name}.json" for name in names)))
+    scores = shown.partition("Scores")[2].partition("\n\n")[0]
+    assert {line.split()[0] for line in scores.splitlines() if line.startswith("agent")} == set(names)

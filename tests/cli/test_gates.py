@@ -212,9 +212,9 @@ def test_missing_tasks_of_the_baseline_fail_the_check(capsys: Capture, tmp_path:
     ]
     Path("old.jsonl").write_text("".join(rows))
     Path("new.jsonl").write_text("".join(rows[6:]))
-    lacking = dialgauge(capsys, "tasks", "score", "new.jsonl", "--fail-on-drop", "old.jsonl", "-m", "pass^1")
+    lacking = dialgauge(capsys, "review", "new.jsonl", "--fail-on-drop", "old.jsonl", "-m", "pass^1")
     assert (lacking.code, "FAILED: new: it lacks 3 of 8 tasks that old.jsonl has" in lacking.err) == (1, True)
-    more = dialgauge(capsys, "tasks", "score", "old.jsonl", "--fail-on-drop", "new.jsonl", "-m", "pass^1")
+    more = dialgauge(capsys, "review", "old.jsonl", "--fail-on-drop", "new.jsonl", "-m", "pass^1")
     assert (more.code, "FAILED" in more.err) == (0, False)
 
 

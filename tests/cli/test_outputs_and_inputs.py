@@ -30,7 +30,7 @@ from support.trackers import gold_dialogues, tracker, write_predictions
             ["users", "faults", "tau.json"],
             "A fault of the user was found in 8.3% [0.57, 58.86] of 12 conversations of tau",
         ),
-        (["tasks", "score", "tau.json"], "pass^1"),
+        (["review", "tau.json"], "pass^1"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
@@ -78,7 +78,7 @@ def test_an_input_is_never_written_over(
         ["score", "self", "mine.json", "mine.json"],
         ["score", "self", "mine.json", "./mine.json", "--engine", "local"],
         ["tasks", "score", "mine.json", "mine.json", "mine.json"],
-        ["tasks", "score", "tau.json", "./tau.json"],
+        ["review", "tau.json", "./tau.json"],
         ["users", "score", "tau.json", "tau.json"],
         ["users", "faults", "tau.json", "./tau.json"],
     ],
@@ -102,5 +102,5 @@ def test_results_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest
         (tmp_path / folder).mkdir()
         tau_file(tmp_path / folder / "tau.json", {"t": marks})
     files = [tmp_path / "a" / "tau.json", tmp_path / "b" / "tau.json"]
-    document = json.loads(dialgauge(capsys, "tasks", "score", *files, "--resamples", 0, "--json", "-").out)
-    assert list(document["coverage"]) == ["a/tau", "b/tau"]
+    document = json.loads(dialgauge(capsys, "review", *files, "--resamples", 0, "--no-store", "--json", "-").out)
+    assert [run["name"] for run in document["runs"]] == ["a/tau", "b/tau"]

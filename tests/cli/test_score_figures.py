@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dialgauge.rendering import chart_specification
-from support.agent_results import tau_result
 from support.commands import dialgauge
 from support.town import responses, write_town
 
@@ -22,12 +21,6 @@ Words = list[object]
 def _responses(folder: Path) -> Words:
     (folder / "mine.json").write_text(json.dumps(responses()))
     return ["tasks", "score", write_town(folder), "mine.json", "--by", "domain", "--resamples", 50]
-
-
-def _results(folder: Path) -> Words:
-    content = [tau_result(task, trial, float(trial)) for task in ("a", "b") for trial in (0, 1)]
-    (folder / "tau.json").write_text(json.dumps(content))
-    return ["tasks", "score", "tau.json", "--resamples", 50]
 
 
 @pytest.fixture
@@ -61,13 +54,6 @@ def test_systems_with_gold_states_are_marked_in_figures_as_in_tables(
         assert "* with gold states: a score of the policy; never rank it with end-to-end scores." in text
     assert "BLEU@mwz21-span" in outcome.out
     assert '"BLEU@mwz21-span, points"' in json.dumps(charts["other_units"])
-
-
-def test_a_single_small_cost_has_a_readable_axis(capsys: Capture, tmp_path: Path, charts: dict[str, Any]) -> None:
-    assert dialgauge(capsys, *_results(tmp_path), "--figures", "f").code == 0
-    assert '"Cost (of the user), dollars"' in json.dumps(charts["other_units"])
-    assert "0.00999" not in json.dumps(charts["other_units"])
-    assert "right actions (r_actions)" in json.dumps(charts["by_part_of_the_reward"])
 
 
 def _data(chart: object) -> list[dict[str, list[dict[str, float]]]]:

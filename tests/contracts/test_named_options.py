@@ -44,6 +44,7 @@ ROOMS = {
     "stats": (),
     "tasks": ("tasks",),
     "tracking": ("score", "compare"),
+    "trials": ("review",),
     "users": ("users",),
     "values": ("score", "compare"),
     "worlds": ("babi", "tasks"),

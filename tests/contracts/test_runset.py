@@ -262,7 +262,7 @@ def test_results_of_agents_may_be_in_memory(tmp_path: Path) -> None:
     forms = held_in_memory(file)
     assert_all_score_alike(partial(dialgauge.score_results, resamples=0), file, forms)
     assert_all_score_alike(partial(dialgauge.user_faults, resamples=0), file, forms)
-    assert "belong to their tasks" in str(dialgauge.score_results(forms["rows"], resamples=0).notes)
+    assert dialgauge.score_results(forms["rows"], resamples=0)[0].details["integrity"]
     rows = [{"task_id": "a", "trial": trial, "success": trial < 3} for trial in range(4)]
     assert dialgauge.score_results({"mine": rows}, resamples=0)["mine"]["pass^1"] == 0.75
     assert dialgauge.score_results(pl.DataFrame(rows), resamples=0)[0]["pass^1"] == 0.75

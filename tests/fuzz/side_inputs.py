@@ -62,13 +62,11 @@ def _agent_logs() -> list[bytes]:
 
 
 def _audited(content: bytes, folder: Path) -> None:
-    from dialgauge.trials import audit_document, audit_logs, audit_task_set, log_tables, task_set_tables
+    from dialgauge import review
+    from dialgauge.report import csv_page, run_report
 
-    logs = audit_logs({"log": in_file(folder, content)}, domain="depot")
-    task_set = audit_task_set(logs, domain="depot", tasks=None, root=None)
-    for table in (*log_tables(logs[0]), *task_set_tables(task_set)):
-        table.render("markdown")
-    json.dumps(audit_document(task_set, logs))
+    [run] = review(in_file(folder, content), domain="depot", resamples=0).runs
+    csv_page(run_report(run, run.table("dialogues")["dialogue"].to_list()))
 
 
 def _tool_tasks() -> list[bytes]:
@@ -76,10 +74,10 @@ def _tool_tasks() -> list[bytes]:
 
 
 def _task_file(content: bytes, folder: Path) -> None:
-    from dialgauge.trials import audit_tasks
+    from dialgauge.trials import task_facts
     from dialgauge.worlds.tools import load_tool_domain, read_tool_tasks
 
-    audit_tasks(read_tool_tasks(in_file(folder, content, "tasks.json")), load_tool_domain("depot"))
+    task_facts(read_tool_tasks(in_file(folder, content, "tasks.json")), load_tool_domain("depot"))
 
 
 def _calls(content: bytes, folder: Path) -> None:

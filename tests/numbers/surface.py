@@ -18,10 +18,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import polars as pl
 
 import dialgauge
 from dialgauge.data import data_folder
 from dialgauge.measures import Card, Measure
+from dialgauge.trials import audit_log, read_log
 from dialgauge.worlds.tools import ToolCall, ToolDomain, load_tool_domain
 
 Interval = tuple[float | None, float | None]
@@ -814,13 +816,49 @@ def graders(verdicts: Sequence[tuple[int, int, str, bool]], truth: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         lines = ["task,trial,grader,verdict", *(",".join(map(str, row)) for row in verdicts)]
         (Path(folder) / "verdicts.csv").write_text("\n".join(lines))
-        document = command("tasks", "judges", str(Path(folder) / "verdicts.csv"), "--truth", truth)
-    return {name: document[name] for name in ("graders", "pairs", "alpha", "corrected")}
+        said = [{"role": "user", "content": "hello"}]
+        tried = dict.fromkeys(row[:2] for row in verdicts)
+        log = [{"task_id": str(task), "trial": trial, "messages": said} for task, trial in tried]
+        (Path(folder) / "log.jsonl").write_text("\n".join(map(json.dumps, log)))
+        judged = ["--judge", str(Path(folder) / "verdicts.csv"), "--truth", truth]
+        document = command("review", str(Path(folder) / "log.jsonl"), *judged, exit_codes=(0, 1))
+    [manifest] = document["runs"]
+    return manifest["details"]["graders"]
 
 
 def audit(log: Path) -> Any:
     """What replaying a log gives, and what is known of its tasks."""
-    return command("tasks", "audit", str(log))
+    read = read_log(log)
+    found = audit_log(read, read.domain(None, data_folder().root))
+    with tempfile.TemporaryDirectory() as folder:
+        command("review", str(log), folder=Path(folder))
+        page = command("show", "latest", "--only", "split", folder=Path(folder))["page"]
+        run = dialgauge.Store(Path(folder) / "runs").open("latest")
+        trials, replays = run.table("trials"), run.table("replays")
+    groups = {"something must change": "writes_needed", "nothing may change": "null_pass"}
+    split = {groups[row["tasks in which"]]: row for row in page["tables"]["split"]["rows"]}
+    passed = trials.filter("success").select("dialogue").join(replays, on="dialogue")
+    split["all"] = {"tasks": len(found.tasks), "conversations": trials.height, "passed": passed.height}
+    split["all"] |= {name: value for name, value in values(run).items() if name.startswith("pass^")}
+    same = [one for one in found.conversations if one.recorded_parts.get("DB") == one.replay_parts["DB"]]
+    confirmed = {"same": replays.filter(pl.col("recorded") == pl.col("replayed")).height, "of": replays.height}
+    of_data = {"same": len(same), "of": sum("DB" in one.recorded_parts for one in found.conversations)}
+    database, reward = found.idle or (None, None)
+    return {
+        "tasks": json.loads(msgspec.json.encode(found.facts)),
+        "null_agent": {"database": database, "reward": reward, "tasks_with_reward": list(found.idle_passes)},
+        "logs": [
+            {
+                "conversations": json.loads(msgspec.json.encode(found.conversations)),
+                "calls": dict(found.drift),
+                "reproduced": {"rewards": confirmed, "DB": of_data},
+                "split": split,
+                "passed_without_any_write_call": passed.filter(writes_done=0, writes_failed=0).height,
+                "passed_without_successful_write": passed.filter(writes_done=0).height,
+                "differences": [one.id for one in found.differences],
+            }
+        ],
+    }
 
 
 def call_tools(

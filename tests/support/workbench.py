@@ -54,12 +54,13 @@ CALLS: dict[str, tuple[str, ...]] = {
     "tasks score": (
         "town/gold.json worse.json --resamples 20",
         "town/gold.json mine.json --resamples 0 -m all",
-        "tau.json other.json --resamples 20",
     ),
-    "review": ("tau.json other.json --store {}/runs", "scripted.json --domain depot --store {}/runs"),
-    "tasks audit": ("tau.json", "--domain depot", "scripted.json --domain depot"),
-    "tasks blame": ("tau.json", "scripted.json --domain depot"),
-    "tasks judges": ("verdicts.csv --truth ann", "verdicts.csv --resamples 0"),
+    "review": (
+        "tau.json --resamples 20",
+        "tau.json other.json --resamples 20",
+        "scripted.json --domain depot --resamples 20",
+        "tau.json --judge verdicts.csv --truth ann --resamples 20",
+    ),
     "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --no-store"),
     "users find": ("USERS --domain hotel", "USERS --verdict missing --end loop"),
     "users faults": ("tau.json --resamples 20",),
@@ -111,7 +112,7 @@ STORED = {
     "LAB": "lab run -n 4 --resamples 0 --channel drop=0.9 --seed 1",
     "STUDY": "lab study -n 2 --errors drop --rates 0.5 --resamples 5",
     "TASKS": "tasks score town/gold.json mine.json worse.json --resamples 20",
-    "TRIALS": "tasks score tau.json other.json --resamples 20 --run",
+    "TRIALS": "review tau.json other.json --resamples 20",
     "USERS": "users score talks.json more.json --resamples 20",
     "FAULTS": "users faults tau.json other.json --resamples 20",
     "RESPONSES": "babi table --data babi --models nearest,tfidf --tasks 1 --splits tst",
@@ -254,6 +255,6 @@ def _write_agents(folder: Path) -> None:
     shutil.copytree(depot.folder, folder / "domain")
     domain_folder(folder / "pets")
     graded = product(range(3), range(2), enumerate(("ann", "bot", "bot")))
-    lines = [f"{task},{trial},{who},{(task + trial + place) % 3 > 0}" for task, trial, (place, who) in graded]
+    lines = [f"{'abc'[task]},{trial},{who},{(task + trial + place) % 3 > 0}" for task, trial, (place, who) in graded]
     (folder / "verdicts.csv").write_text("\n".join(["task,trial,grader,verdict", *lines]))
     tau_file(folder / "other.json", {"a": "+-", "b": "--", "c": "-+"})

@@ -5,25 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 import dialgauge
-from dialgauge.dialogue import Call
-from dialgauge.trials.expected_calls import expected_actions, matched_actions
+from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
+from dialgauge.trials.expected import ExpectedAction, expected_actions
 
 
 def _call(name: str, *, failed: bool = False, **arguments: object) -> Call:
     return Call(name=name, arguments=arguments, result="", failed=failed)
 
 
+def matched(wanted: list[Call], made: list[Call]) -> list[ExpectedAction]:
+    turn = Turn(speaker="system", calls=tuple(made))
+    return expected_actions(Dialogue(id="d", turns=(turn,), outcome=Outcome(expected=tuple(wanted))))
+
+
 def test_a_call_that_matches_one_is_no_second_try_at_another() -> None:
     wanted = [_call("cancel", id=1), _call("cancel", id=2)]
     made = [_call("cancel", id=2)]
-    assert [(each.made, each.same) for each in matched_actions(wanted, made)] == [(False, False), (True, True)]
+    assert [(each.call is not None, each.same) for each in matched(wanted, made)] == [(False, False), (True, True)]
     made = [_call("cancel", id=3), _call("cancel", id=2)]
-    assert [(each.made, each.same) for each in matched_actions(wanted, made)] == [(True, False), (True, True)]
+    assert [(each.call is not None, each.same) for each in matched(wanted, made)] == [(True, False), (True, True)]
 
 
 def test_a_number_and_its_text_differ() -> None:
-    [action] = matched_actions([_call("cancel", id=1)], [_call("cancel", id="1")])
-    assert (action.made, action.same) == (True, False)
+    [action] = matched([_call("cancel", id=1)], [_call("cancel", id="1")])
+    assert (action.call is not None, action.same) == (True, False)
 
 
 def test_35_of_110_marks_of_the_airline_run_had_no_spare_call(shared_data: Path) -> None:
@@ -32,14 +37,14 @@ def test_35_of_110_marks_of_the_airline_run_had_no_spare_call(shared_data: Path)
     for dialogue in dialgauge.read(shared_data / "tau" / "tau_airline_gpt-4o.json.gz").dialogues:
         names = {call.name for _, call in dialogue.calls()}
         for each in expected_actions(dialogue):
-            tried += each.made and not each.same
-            never += not each.made and each.name in names
+            tried += each.call is not None and not each.same
+            never += each.call is None and each.name in names
     assert (tried, never) == (75, 35)
 
 
 def test_a_call_that_failed_is_no_try_where_another_was_made() -> None:
     failed, made = _call("book", failed=True, total=5), _call("book", total=55)
-    [action] = matched_actions([_call("book", total=250)], [failed, made])
+    [action] = matched([_call("book", total=250)], [failed, made])
     assert (action.call, action.tried) == (1, {"total": "55"})
-    [alone] = matched_actions([_call("book", total=250)], [failed])
+    [alone] = matched([_call("book", total=250)], [failed])
     assert alone.call == 0

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import dialgauge
 from dialgauge.comparison import Comparison, compare_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
 from dialgauge.trials import Settling, score_results, settling
 from support.agent_results import tau2_file, tau_file
-from support.commands import dialgauge
-
-TALK = [{"role": "user", "content": "hi"}]
 
 
 def runs_of(folder: Path, **files: Mapping[str, str]) -> list[Run]:
@@ -32,10 +29,6 @@ def drawn(folder: Path, name: str, chances: np.ndarray, trials: int, seed: int) 
 
 def compared(folder: Path, a: Mapping[str, str], b: Mapping[str, str]) -> Comparison:
     return compare_runs(runs_of(folder, a=a, b=b), resamples=2000)
-
-
-def of_logs(*logs: Path) -> Comparison:
-    return compare_runs(score_results(logs, resamples=0).runs, resamples=100)
 
 
 def test_tasks_are_paired_whatever_their_numbers_of_trials(tmp_path: Path) -> None:
@@ -62,77 +55,46 @@ def test_the_values_are_those_of_the_runs(tmp_path: Path) -> None:
 def test_five_tasks_are_too_few_for_an_interval_of_a_difference(tmp_path: Path) -> None:
     """Five tasks changing sides in all ways give no p below 1/16: every difference could be the true one."""
     for tasks, intervals in ((5, False), (6, True)):
-        a = tau_file(tmp_path / "a.json", {str(task): "++-+"[task % 4 :] + "+++"[: task % 4] for task in range(tasks)})
-        b = tau_file(tmp_path / "b.json", {str(task): "+---" for task in range(tasks)})
-        difference = compare_runs(score_results([a, b], resamples=0).runs, resamples=2000).difference(
-            "a", "b", "pass^1"
-        )
+        a = {str(task): "++-+"[task % 4 :] + "+++"[: task % 4] for task in range(tasks)}
+        difference = compared(tmp_path, a, {str(task): "+---" for task in range(tasks)}).difference("a", "b", "pass^1")
         assert np.isfinite([difference.low, difference.high]).all() == intervals
 
 
-def test_tasks_that_only_one_has_are_named_first(tmp_path: Path) -> None:
-    a = tau_file(tmp_path / "a.json", {"x": "+", "y": "-", "only-a": "+"})
-    b = tau_file(tmp_path / "b.json", {"x": "-", "y": "-"})
-    comparison = of_logs(a, b)
-    before = " ".join(comparison.notes)
-    assert not comparison.complete
-    assert "a: 3 of 3 conversations" in before and "b: 2 of 2 conversations" in before
-    assert "a: 1 task that not all have, left out: only-a" in before
-    assert "b lacks 1 of 3 tasks" in before
+def test_tasks_that_only_one_has_are_named(tmp_path: Path) -> None:
+    comparison = compared(tmp_path, {"x": "+", "y": "-", "only-a": "+"}, {"x": "-", "y": "-"})
+    assert comparison.dialogues == ("x", "y")
+    assert any("a: 1 task that not all have, left out: only-a" in note for note in comparison.notes)
 
 
 TWENTY = {str(task): ("airline", [float(task % 2)]) for task in range(20)}
 
 
-def test_files_of_different_domains_are_refused(tmp_path: Path) -> None:
+def refusal(*files: Path) -> str:
+    with pytest.raises(DialgaugeError) as error:
+        dialgauge.compare(score_results(files, resamples=0), resamples=100)
+    return error.value.message
+
+
+def test_logs_of_other_tasks_are_refused(tmp_path: Path, shared_data: Path) -> None:
     a = tau2_file(tmp_path / "a.json", TWENTY, 1)
     b = tau2_file(tmp_path / "b.json", {task: ("retail", given) for task, (_, given) in TWENTY.items()}, 1)
-    with pytest.raises(DialgaugeError, match=r"different domains .*a airline; b retail"):
-        of_logs(a, b)
-
-
-def test_files_with_other_tasks_under_the_same_ids_are_refused(tmp_path: Path) -> None:
-    a = tau2_file(tmp_path / "a.json", TWENTY, 1)
-    b = tau2_file(tmp_path / "b.json", TWENTY, 1, {str(task): "Something else." for task in range(3)})
-    with pytest.raises(DialgaugeError, match=r"3 of the 20 tasks .* have different goals or instructions \(0, 1, 2\)"):
-        of_logs(a, b)
+    assert "different domains" in refusal(a, b)
+    c = tau2_file(tmp_path / "c.json", TWENTY, 1, {str(task): "Something else." for task in range(3)})
+    assert "3 of the 20 tasks that they share by id have different goals" in refusal(a, c)
+    tau = shared_data / "tau"
+    assert "20 of the 20 tasks" in refusal(tau / "tau2_airline_grok-3.json.gz", tau / "tau_airline_gpt-4o.json.gz")
 
 
 def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(tmp_path: Path) -> None:
     a = tau2_file(tmp_path / "a.json", TWENTY, 1)
     b = tau2_file(tmp_path / "b.json", TWENTY, 1, {"1": "Something else.", "5": "Another thing."})
-    spaced = {task: f"You  want {task}.\n" for task in TWENTY}
-    c = tau2_file(tmp_path / "c.json", TWENTY, 1, spaced)
-    comparison = of_logs(a, b)
-    assert not comparison.complete
-    assert "2 tasks left out, as they have different goals or instructions under the same id: 1, 5" in comparison.notes
+    comparison = dialgauge.compare(score_results([a, b], resamples=0), resamples=100)
+    assert any(note.startswith("2 tasks left out, as they have different goals") for note in comparison.notes)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
-    assert comparison.corpus_values[0, 0] == pytest.approx(
-        8 / 18
-    )  # ten of twenty passed, and two of those are left out
-    assert of_logs(a, c).complete
-
-
-def test_real_files_of_other_tasks_are_refused(shared_data: Path) -> None:
-    tau = shared_data / "tau"
-    grok, telecom, gpt = (
-        tau / f"{name}.json.gz"
-        for name in ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3", "tau_airline_gpt-4o")
-    )
-    with pytest.raises(DialgaugeError, match="grok-3 airline; tau2_telecom-workflow_grok-3 telecom-workflow"):
-        of_logs(grok, telecom)
-    with pytest.raises(DialgaugeError, match="20 of the 20 tasks that they share by id have different goals"):
-        of_logs(grok, gpt)
-
-
-def test_an_incomplete_file_is_told_first(tmp_path: Path) -> None:
-    a = tau_file(tmp_path / "a.json", {"x": "++", "y": "-+"})
-    b = tau_file(tmp_path / "b.json", {"x": "+!", "y": "--"})
-    comparison = of_logs(a, b)
-    assert not comparison.complete
-    assert comparison.page().warnings[0].startswith("b: INCOMPLETE: 3 of 4 conversations")
-    # Only one file has two trials of x.
-    assert "compared without the 1 task that some system lacks" in " ".join(comparison.notes)
+    # Ten of twenty passed, and two of those are left out.
+    assert comparison.corpus_values[0, 0] == pytest.approx(8 / 18)
+    spaced = tau2_file(tmp_path / "c.json", TWENTY, 1, {task: f"You  want {task}.\n" for task in TWENTY})
+    assert len(dialgauge.compare(score_results([a, spaced], resamples=0), resamples=100).dialogues) == 20
 
 
 class TestSettling:
@@ -194,50 +156,24 @@ FILLER = {f"f{n}": "+-" if n % 2 else "--" for n in range(8)}
 
 
 def test_the_real_files(shared_data: Path) -> None:
-    folder = shared_data / "tau"
-    comparison = of_logs(folder / "tau2_airline_grok-3.json.gz", folder / "tau2_airline_grok-3-mini_cut_off.json.gz")
-    first, second, *others = comparison.notes
-    assert "20 of 20 conversations" in first and "14 of 200 conversations" in second
-    assert "different settings (user)" in " ".join(others) and "compared on the 5 tasks" in " ".join(others)
+    files = [shared_data / "tau" / f"tau2_airline_grok-3{name}.json.gz" for name in ("", "-mini_cut_off")]
+    comparison = dialgauge.compare(score_results(files, resamples=0), resamples=200)
+    assert len(comparison.dialogues) == 5
+    assert any("14 of 200 planned conversations" in note for note in comparison.notes)
 
 
-def test_other_verdicts_on_the_same_words_are_named(tmp_path: Path) -> None:
-    def log(name: str, passing: int) -> Path:
-        rows = [
-            {
-                "task_id": f"t{task}",
-                "trial": trial,
-                "messages": [
-                    {"role": "user", "content": "hi"},
-                    {"role": "assistant", "content": f"{name[:3]} {trial}"},
-                ],
-                "success": task < passing,
-            }
-            for task in range(8)
-            for trial in range(2)
-        ]
-        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        return tmp_path / f"{name}.jsonl"
-
-    old = log("old", 3)
-    assert not any("word for word" in note for note in of_logs(old, log("new", 7)).notes)
-    [note] = [note for note in of_logs(old, log("old-again", 5)).notes if "word for word" in note]
-    assert note.startswith("4 conversations of old and old-again are word for word the same, and judged otherwise")
-
-
-def chat_log(path: Path, changed: tuple[str, int] | None = None) -> Path:
-    """Three tasks with two trials each; one trial may have another instruction than its task."""
-    told = {(task, trial): f"You want {task}." for task in "abc" for trial in range(2)}
-    told |= {changed: "You want something else."} if changed else {}
-    lines = [
-        {
-            "task_id": task, "trial": trial, "success": task == "a", "instruction": instruction,
-            "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "bye"}],
-        }
-        for (task, trial), instruction in told.items()
-    ]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, lines)))
-    return path
+def test_other_verdicts_on_the_same_words_are_named() -> None:
+    talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    rows = [
+        {"task_id": f"t{task}", "trial": trial, "messages": talk, "success": task < 3}
+        for task in range(8)
+        for trial in range(2)
+    ]
+    again = [row | {"success": row["success"] or row["task_id"] == "t5"} for row in rows]
+    for other, told in ((rows, False), (again, True)):
+        comparison = dialgauge.compare(score_results({"old": rows, "again": other}, resamples=0), resamples=10)
+        notes = [note for note in comparison.notes if "word for word the same, and judged otherwise" in note]
+        assert bool(notes) == told and all(note.startswith("2 conversations of old and again") for note in notes)
 
 
 def test_equal_means_need_no_tasks_to_tell_them_apart(tmp_path: Path) -> None:
@@ -252,31 +188,3 @@ def test_equal_means_need_no_tasks_to_tell_them_apart(tmp_path: Path) -> None:
     assert 0 < abs(difference) < 1e-15
     settled = settling(comparison, "one", "other")
     assert (settled.tasks_needed, settled.trials_needed, settled.why) == (None, None, "no difference was seen")
-
-
-def test_trials_with_other_instructions_than_their_task_are_named_everywhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    whole, odd = chat_log(tmp_path / "whole.jsonl"), chat_log(tmp_path / "odd.jsonl", ("b", 1))
-    for command in (("tasks", "score"), ("users", "faults")):
-        told = "odd: the trials of 1 task have different instructions (b): are conversations filed under another task?"
-        done = dialgauge(capsys, *command, odd, "--resamples", 0)
-        assert told in " ".join((done.out + done.err).split())
-        done = dialgauge(capsys, *command, whole, "--resamples", 0)
-        assert "different instructions" not in done.out + done.err
-    checked = dialgauge(capsys, "data", "check", odd)
-    assert checked.code == 1 and "1 kind of problem" in checked.out
-    assert dialgauge(capsys, "data", "check", whole).code == 0
-    left_out = "1 task left out, as it has different goals or instructions under the same id: b"
-    assert left_out in of_logs(whole, odd).notes
-
-
-def test_what_was_not_read_of_logs_is_told_once_where_it_is_the_same(tmp_path: Path) -> None:
-    files = []
-    for name in ("a", "b"):
-        records = [{"task_id": str(task), "success": True, "odd": 1, "messages": TALK} for task in range(4)]
-        files.append(tmp_path / f"{name}.jsonl")
-        files[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert [note for note in of_logs(*files).notes if "odd" in note] == [
-        "a, b: read as: rows [], task=task_id, success=success, messages=messages; not read: odd"
-    ]

@@ -197,11 +197,11 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
     path = tau_file(tmp_path / "r.json", {"a": "+-", "b": "--"})
     for name, why in {
         "pass^3": "no task was tried 3 times",
-        "pass^1(rules=strict)": "the file is judged by its rewards",
-        "Reward[DB]": "no reward has the part 'DB'",
-        "Cost(of=agent)": "does not say what the agent cost",
+        "pass^1(rules=strict)": "the log is judged by its rewards",
+        "Reward[DB]": "no conversation has a reward 'DB'",
+        "Cost(of=agent)": "no conversation has a cost of the agent",
         "Turns[x]": "Turns has no parts",
-        "Success": "Success is not a measure of agent results",
+        "Success": "Success is not a measure of agents' logs",
     }.items():
         with pytest.raises(DialgaugeError, match=why):
             score_results([path], measures=[name])

@@ -63,7 +63,7 @@ def app(folder: Path) -> None:
     for line in (
         *first,
         typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl", folder),
-        typed_command("dialgauge tasks score examples/tau.json", folder),
+        typed_command("dialgauge review examples/tau.json", folder),
         typed_command("dialgauge data check YOUR_FILE", folder),
     ):
         out.print(f"  {line}")

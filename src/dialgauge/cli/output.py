@@ -69,9 +69,15 @@ class TablesOutput:
             report.require_format(self.table)
 
     def present(
-        self, page: report.Page, *, runs: Sequence[Run] = (), checks: Checks | None = None, everything: bool = False
+        self,
+        page: report.Page,
+        *,
+        runs: Sequence[Run] = (),
+        checks: Checks | None = None,
+        everything: bool = False,
+        screen: report.Page | None = None,
     ) -> None:
-        """Write the files that were asked for, and print the page; its verdict comes last.
+        """Write the files that were asked for, and print the page, or a shorter one; its verdict comes last.
 
         ``runs`` are those whose manifests ``--json`` has; ``everything`` prints all rows and folded texts.
         """
@@ -81,7 +87,7 @@ class TablesOutput:
         if self.table is not None:
             report.write_page(page, self.table)
         if writing.on_screen(self.json):
-            out.page(page, everything=everything)
+            out.page(screen or page, everything=everything)
 
 
 @options
@@ -91,12 +97,18 @@ class PageOutput(TablesOutput):
     figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
 
     def present(
-        self, page: report.Page, *, runs: Sequence[Run] = (), checks: Checks | None = None, everything: bool = False
+        self,
+        page: report.Page,
+        *,
+        runs: Sequence[Run] = (),
+        checks: Checks | None = None,
+        everything: bool = False,
+        screen: report.Page | None = None,
     ) -> None:
         """The same, and the figures; they are drawn first."""
         for path in report.write_figures(page, self.figures) if self.figures is not None else ():
             err.print(f"drew {path}")
-        super().present(page, runs=runs, checks=checks, everything=everything)
+        super().present(page, runs=runs, checks=checks, everything=everything, screen=screen)
 
 
 @options
@@ -130,12 +142,13 @@ class Output(PageOutput):
         runs: Sequence[Run] = (),
         checks: Checks | None = None,
         everything: bool = False,
+        screen: report.Page | None = None,
     ) -> None:
         """The same; runs are stored first, and their page is presented, of several systems their comparison."""
         if isinstance(page, report.RunSet):
             stored = report.RunSet(self.store_runs(page.runs))
             page, runs = runs_page(stored), stored.runs
-        super().present(page, runs=runs, checks=checks, everything=everything)
+        super().present(page, runs=runs, checks=checks, everything=everything, screen=screen)
 
 
 def runs_page(results: report.RunSet) -> report.Page:

@@ -19,7 +19,7 @@ from dialgauge.rankers import SPLITS, load_task, ranker_class
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
-from dialgauge.trials import audit_logs, score_results, write_scripted_log
+from dialgauge.trials import audit_log, read_log, score_results, write_scripted_log
 from dialgauge.worlds.restaurant import Parameters, load_world
 from dialgauge.worlds.tools import load_tool_domain
 
@@ -169,7 +169,7 @@ def trust_a_log(demo: Demo) -> Answer:
     demo.tell("an agent at a help desk leaves a log, in which something is wrong")
     log = _desk_log(demo.folder)
     run = score_results({"desk": log}, seed=demo.seed).save(demo.store).runs[0]
-    [audit] = audit_logs({"desk": log}, domain=DESK)
+    audit = audit_log(read_log(log), load_tool_domain(DESK))
     [filing] = audit.integrity.foreign
     unfair = next(facts.id for facts in audit.facts if any(each.kind == "write" for each in facts.failing_gold or ()))
     return Answer(

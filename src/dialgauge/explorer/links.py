@@ -57,7 +57,7 @@ def page_address(runs: Sequence[str]) -> str:
 
 def reading_address(run: Run, number: int) -> str:
     """Where the N-th dialogue of a run is shown: of those to read first if the run names some, else from the worst."""
-    tables = run_page(run, ["read-first"]).tables if "read-first" in view_of(run).tables else {}
+    tables = run_page(run, ["failures"]).tables if "failures" in view_of(run).tables else {}
     links = [row[0].link for table in tables.values() for row in table.rows if row[0].link is not None]
     links += [
         Link(dialogue=name) for name in dialogue_list(run).ranked if name not in {link.dialogue for link in links}

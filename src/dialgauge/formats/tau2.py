@@ -34,6 +34,7 @@ from dialgauge.formats.tau_messages import (
     end_of,
     expected_calls,
     given_facts,
+    seconds_by_side,
     succeeded,
     task_set,
     turns_of,
@@ -263,6 +264,8 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: TrialNames) -> D
     reason, success = simulation.termination_reason or "", succeeded(judged.reward)
     instruction = _instruction(task)
     costs = {"agent": simulation.agent_cost, "user": simulation.user_cost}
+    seconds = seconds_by_side(simulation.messages)
+    usage = {side: SideUsage(cost=cost, seconds=seconds.get(side)) for side, cost in costs.items()}
     return Dialogue(
         id=names.name(name, trial),
         turns=tuple(turns_of(simulation.messages)),
@@ -280,7 +283,7 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: TrialNames) -> D
             reward=judged.reward,
             parts={key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None},
             seconds=simulation.duration,
-            usage={side: SideUsage(cost=cost) for side, cost in costs.items() if cost is not None},
+            usage={side: used for side, used in usage.items() if used != SideUsage()},
             expected=expected_calls(criteria.actions) if stored is None else stored,
             graded=stored is not None,
             outputs=tuple(map(as_text, criteria.communicate_info or ())),

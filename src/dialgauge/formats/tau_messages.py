@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -83,6 +84,7 @@ class TauMessage(Struct, frozen=True, gc=False):
     error: bool | None = None
     #: Several answers in one message.
     tool_messages: tuple[ToolResult, ...] | None = None
+    timestamp: str | int | float | None = None
 
 
 def is_tau_result(value: object) -> bool:
@@ -133,6 +135,21 @@ def turns_of(messages: Sequence[TauMessage], places: Sequence[int] | None = None
 
 def _wordless(waiting: _Pending) -> Turn:
     return Turn(speaker=waiting.speaker, calls=waiting.calls, source=waiting.place)
+
+
+def seconds_by_side(messages: Sequence[TauMessage]) -> dict[str, float]:
+    """How long the messages of each side took, by their times; nothing where a message has no such time."""
+    sides = {"assistant": "agent", "user": "user"}
+    try:
+        times = [datetime.fromisoformat(str(message.timestamp)).timestamp() for message in messages]
+    except ValueError:
+        return {}
+    seconds: dict[str, float] = {}
+    for message, before, after in zip(messages[1:], times, times[1:], strict=False):
+        if message.role in sides:
+            side = sides[message.role]
+            seconds[side] = round(seconds.get(side, 0.0) + max(after - before, 0.0), 6)
+    return seconds
 
 
 def results_of_calls(messages: Sequence[TauMessage]) -> dict[tuple[int, int], ToolResult]:

@@ -6,71 +6,34 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.trials.audit_tables import per_task_stands as per_task_stands
-    from dialgauge.trials.audit_views import (
-        audit_document as audit_document,
-        log_tables as log_tables,
-        regrading_sentences as regrading_sentences,
-        regrading_table as regrading_table,
-        task_set_tables as task_set_tables,
-    )
-    from dialgauge.trials.blame_rules import (
-        BLAMED as BLAMED,
-        FailureBlame as FailureBlame,
-        blame_failure as blame_failure,
-    )
-    from dialgauge.trials.blame_views import (
-        blame_document as blame_document,
-        blame_records as blame_records,
-        blame_tables as blame_tables,
-        evidence_tables as evidence_tables,
-    )
-    from dialgauge.trials.blamed_log import (
-        LogBlame as LogBlame,
-        blame_log as blame_log,
-    )
-    from dialgauge.trials.facts import (
-        TaskFacts as TaskFacts,
-        fact_codes as fact_codes,
-        task_facts as task_facts,
-        tasks_by_fact as tasks_by_fact,
-    )
-    from dialgauge.trials.failure_evidence import (
-        FailureEvidence as FailureEvidence,
-        ObservedFault as ObservedFault,
-    )
-    from dialgauge.trials.grading import JudgeFigures as JudgeFigures, judge_figures as judge_figures
-    from dialgauge.trials.judge_views import judge_document as judge_document, judge_tables as judge_tables
-    from dialgauge.trials.log_audit import (
+    from dialgauge.trials.audit import (
         LogAudit as LogAudit,
         audit_log as audit_log,
-        audit_logs as audit_logs,
-        log_world as log_world,
+        regrade as regrade,
     )
-    from dialgauge.trials.log_files import are_results as are_results, no_log as no_log
-    from dialgauge.trials.log_findings import LogFindings as LogFindings
-    from dialgauge.trials.measured_blame import (
-        BlameEstimate as BlameEstimate,
-        BlameRecord as BlameRecord,
-        load_blame_record as load_blame_record,
+    from dialgauge.trials.comparison import Settling as Settling, settling as settling
+    from dialgauge.trials.evidence import FailureEvidence as FailureEvidence, failure_evidence as failure_evidence
+    from dialgauge.trials.facts import TaskFacts as TaskFacts, task_facts as task_facts
+    from dialgauge.trials.judges import (
+        GraderVerdict as GraderVerdict,
+        JudgeFigures as JudgeFigures,
+        judge_figures as judge_figures,
+        read_verdicts as read_verdicts,
     )
-    from dialgauge.trials.regrading import Regrading as Regrading, regrade as regrade
-    from dialgauge.trials.review import Missing as Missing, Review as Review, same_reviews as same_reviews
+    from dialgauge.trials.log import Attempted as Attempted, TrialLog as TrialLog, read_log as read_log
+    from dialgauge.trials.review import regrade_log as regrade_log, review_log as review_log
+    from dialgauge.trials.scoring import score_attempts as score_attempts, score_results as score_results
     from dialgauge.trials.scripted_logs import SCRIPTS as SCRIPTS, write_scripted_log as write_scripted_log
-    from dialgauge.trials.task_set import (
-        TaskSetAudit as TaskSetAudit,
-        audit_task_set as audit_task_set,
-        audit_tasks as audit_tasks,
+    from dialgauge.trials.suspects import (
+        SUSPECTS as SUSPECTS,
+        Estimate as Estimate,
+        Failure as Failure,
+        Measured as Measured,
+        Sign as Sign,
+        failures as failures,
+        suspect as suspect,
     )
-    from dialgauge.trials.trial_comparison import Settling as Settling, settling as settling
-    from dialgauge.trials.trial_log import TrialLog as TrialLog, read_log as read_log
-    from dialgauge.trials.trial_scores import score_attempts as score_attempts, score_results as score_results
-    from dialgauge.trials.trial_tables import (
-        TrialRuns as TrialRuns,
-        coverage_sentences as coverage_sentences,
-        trial_tables as trial_tables,
-    )
-    from dialgauge.trials.verdict_files import GraderVerdict as GraderVerdict, read_verdicts as read_verdicts
+    from dialgauge.trials.views import doubts as doubts, per_task_stands as per_task_stands
 
 
 if not TYPE_CHECKING:

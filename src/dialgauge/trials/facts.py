@@ -55,8 +55,6 @@ FactCode: TypeAlias = Literal[
     "null_pass", "writes_needed", "failing_write", "failing_read", "order_matters", "orders_untried",
     "pair_order_matters", "unsupported", "unidentified", "short_output", "outside_basis", "basis_without_content",
 ]  # fmt: skip
-#: Facts that make a task unfair, the gravest first.
-UNFAIR: tuple[FactCode, ...] = ("failing_write", "unsupported", "order_matters", "unidentified")
 
 
 def fact_codes(facts: TaskFacts) -> Iterator[tuple[FactCode, tuple[str, ...]]]:
@@ -82,15 +80,6 @@ def fact_codes(facts: TaskFacts) -> Iterator[tuple[FactCode, tuple[str, ...]]]:
 def _positions(failing: Iterable[FailingGold], *, writes: bool) -> tuple[object, Sequence[str]]:
     places = [str(each.index) for each in failing if (each.kind == "write") == writes]
     return places, places
-
-
-def tasks_by_fact(tasks: Iterable[TaskFacts]) -> dict[str, list[str]]:
-    """The tasks of which each fact holds."""
-    by_fact: dict[str, list[str]] = {}
-    for facts in tasks:
-        for code, _ in fact_codes(facts):
-            by_fact.setdefault(code, []).append(facts.id)
-    return by_fact
 
 
 def task_facts(tasks: Iterable[ToolTask], domain: ToolDomain | None) -> list[TaskFacts]:

@@ -12,10 +12,9 @@ from dialgauge.dialogue import Call, Dialogue
 from dialgauge.report import Cell, Link, Mark, Table, Tone, Transcript, Turn
 from dialgauge.runs import Run
 from dialgauge.text import counted, upper_first
-from dialgauge.trials.blame_views import evidence_lines
-from dialgauge.trials.expected_calls import ExpectedAction, expected_actions
-from dialgauge.trials.failure_evidence import FailureEvidence
-from dialgauge.trials.words import ENDS, FACTS, UNFAIR, sign_words
+from dialgauge.trials.expected import ExpectedAction, expected_actions
+from dialgauge.trials.suspects import EVIDENCE, FAULT, SIGN, SUSPECT
+from dialgauge.trials.words import ENDS, FACTS, SUSPECTED, UNFAIR, evidence_words, fault_words, sign_words
 
 AS_EXPECTED = Mark("as expected", "good")
 OTHER_ARGUMENTS = Mark("other arguments than expected", "bad")
@@ -26,7 +25,7 @@ _LINE = 160
 def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     """The messages with the calls that led to them; on top why it failed, and what its task expected."""
     trial = _row(run, "trials", dialogue.id) or {}
-    blame = _row(run, "failure_blame", dialogue.id)
+    blame = _blame(run, dialogue.id)
     actions = expected_actions(dialogue)
     tables = {
         "findings": _findings(run, dialogue, blame, actions),
@@ -59,9 +58,9 @@ def turn_of(dialogue: Dialogue, message: int) -> int | None:
     return next(shown, None)
 
 
-def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], blame: Mapping[str, Any] | None) -> Iterator[Turn]:
+def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], blame: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
     marks = {action.call: AS_EXPECTED if action.same else OTHER_ARGUMENTS for action in actions}
-    message = blame["message"] if blame is not None else None
+    message = next((row["turn"] for row in blame if row["cause"] == SUSPECT), None)
     deciding = turn_of(dialogue, message) if message is not None else None
     calls_before, last_message = 0, -1
     for number, turn in enumerate(dialogue.turns):
@@ -72,7 +71,7 @@ def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], blame: Mapping
             number=number,
             speaker="agent" if turn.speaker == "system" else turn.speaker,
             text=turn.text,
-            marks=[Mark(f"message {message} decides", "warn")] if number == deciding else [],
+            marks=[Mark(f"message {message} is suspected", "warn")] if number == deciding else [],
             before=[_calls(calls, [marks.get(place) for place in numbers])] if calls else [],
             source=source,
         )
@@ -98,22 +97,25 @@ def _calls(calls: Sequence[Call], marks: Sequence[Mark | None]) -> Table:
 
 
 def _findings(
-    run: Run, dialogue: Dialogue, blame: Mapping[str, Any] | None, actions: Sequence[ExpectedAction]
+    run: Run, dialogue: Dialogue, blame: Sequence[Mapping[str, Any]], actions: Sequence[ExpectedAction]
 ) -> Table:
     """Why it failed, the gravest first, each with the turn that shows it."""
     table = Table("Why it failed", ["finding", "message"])
-    filing, replay = _row(run, "filings", dialogue.id), _row(run, "replays", dialogue.id)
-    if filing is not None and filing["belonging"] == "foreign":
-        fits = f": it fits task {filing['fits']}" if filing["fits"] else ""
-        table.add(Cell(f"Filed under task {filing['task']}, to which it does not belong{fits}", tone="bad"), None)
-    if replay is not None and replay["agrees"] is False:
-        rewards = f"recorded {replay['recorded']:g}, replayed {replay['replayed']:g}"
-        words = f"Making its calls again contradicts its verdict ({rewards})"
+    match, replay = _row(run, "task_match", dialogue.id), _row(run, "replays", dialogue.id)
+    if match is not None and match["match"] == "foreign":
+        fits = f": it fits task {match['fits']}" if match["fits"] else ""
+        table.add(Cell(f"Filed under task {match['task']}, which it does not match{fits}", tone="bad"), None)
+    if replay is not None and replay["contradicts"] == "replay":
+        recorded, made = (_reward(replay[name]) for name in ("recorded", "replayed"))
+        words = f"Making its calls again contradicts its verdict (recorded {recorded}, replayed {made})"
         table.add(Cell(words, tone="bad"), _turn_cell(dialogue, replay["drift_message"]))
-    if blame is not None:
-        whose = blame["blamed"] if blame["firm"] else f"unclear, leans {blame['leans']}"
-        words = f"Whose fault: {whose}. {upper_first(sign_words(blame['sign'], blame['about'] or ''))}"
-        table.add(Cell(words, tone="bad" if blame["firm"] else "warn"), _turn_cell(dialogue, blame["message"]))
+    if replay is not None and replay["contradicts"] == "parts":
+        table.add(Cell("The parts stored with its reward contradict it", tone="bad"), None)
+    for row in blame:
+        if row["cause"] in (SUSPECT, SIGN):
+            suspect = f"Suspect: {SUSPECTED[row['side']]}. " if row["cause"] == SUSPECT else ""
+            words = upper_first(sign_words(row["code"], row["arguments"]))
+            table.add(Cell(f"{suspect}{words}", tone="warn"), _turn_cell(dialogue, row["turn"]))
     if dialogue.outcome is None or dialogue.outcome.success is not False:
         return table
     for words in _unfair_facts(run, dialogue):
@@ -159,12 +161,16 @@ def _siblings(run: Run, trial: Mapping[str, Any]) -> Table:
     return table
 
 
-def _evidence(dialogue: Dialogue, blame: Mapping[str, Any] | None) -> Table:
+def _evidence(dialogue: Dialogue, blame: Sequence[Mapping[str, Any]]) -> Table:
     """What speaks for or against each side."""
-    table = Table("Evidence on both sides", ["what", "evidence", "message"], first=5)
-    if blame is not None:
-        for line in evidence_lines(msgspec.json.decode(blame["evidence"], type=FailureEvidence)):
-            table.add(line.what, line.words, _turn_cell(dialogue, line.message))
+    table = Table("Evidence on both sides", ["about", "evidence", "message"], first=5)
+    for row in blame:
+        if row["cause"] == EVIDENCE:
+            table.add(
+                row["side"] or "calls", evidence_words(row["code"], row["arguments"]), _turn_cell(dialogue, row["turn"])
+            )
+        elif row["cause"] == FAULT:
+            table.add("user", fault_words(row["code"], row["arguments"]), _turn_cell(dialogue, row["turn"]))
     return table
 
 
@@ -192,6 +198,15 @@ def _row(run: Run, table: str, dialogue: str) -> dict[str, Any] | None:
     if table not in run.tables:
         return None
     return next(run.table(table).filter(pl.col("dialogue") == dialogue).iter_rows(named=True), None)
+
+
+def _blame(run: Run, dialogue: str) -> list[dict[str, Any]]:
+    """All records on a conversation."""
+    return run.table("suspects").filter(dialogue=dialogue).rows(named=True) if "suspects" in run.tables else []
+
+
+def _reward(reward: float | None) -> str:
+    return "open" if reward is None else f"{reward:g}"
 
 
 def _unfair_facts(run: Run, dialogue: Dialogue) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How runs of agents over several trials are shown: was the job done every time, was the test fair, what went wrong.
+"""How runs of logs are shown: was the job done every time, was the test fair, what went wrong.
 
 One frame holds what is known of each conversation (:func:`conversations`). Every count is a group of its rows, and its
 columns are the filters of the list of dialogues, so a count and the list it leads to cannot disagree.
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
-from dialgauge.measures import pass_chance
+from dialgauge.measures import pass_rate
 from dialgauge.report import (
     PERCENT,
     Cell,
@@ -30,25 +31,29 @@ from dialgauge.report import (
     score_cell,
 )
 from dialgauge.runs import Run
-from dialgauge.text import counted, some_of
-from dialgauge.trials.audit_tables import stored_integrity
-from dialgauge.trials.expected_calls import expected_actions
-from dialgauge.trials.graded_runs import GRADINGS, LOG, against, grader_pairs, stored_graders
-from dialgauge.trials.measured_blame import load_blame_record
+from dialgauge.text import counted, note_kind, some_of, upper_first
+from dialgauge.trials.expected import expected_actions
+from dialgauge.trials.judges import LOG, Estimate, JudgeFigures, majority
+from dialgauge.trials.suspects import FAULT, SUSPECT
 from dialgauge.trials.transcripts import transcript, turn_of
-from dialgauge.trials.trial_wordings import trials_sentence
 from dialgauge.trials.words import (
-    BLAMED,
     CHANGES,
     COUNTED,
     ENDS,
     FACTS,
     MATCHES,
+    SUSPECTED,
     UNFAIR,
+    coverage_sentence,
     expectation_words,
+    fault_words,
     match_sentence,
+    measured_sentence,
+    percent,
+    rate_sentence,
     sign_words,
 )
+from dialgauge.worlds.tools import Integrity
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -57,13 +62,45 @@ PASSED, FAILED, NOT_JUDGED = "passed", "failed", "not judged"
 VERDICTS: Mapping[str, Tone] = {PASSED: "good", FAILED: "bad", NOT_JUDGED: "plain"}
 AGREES, DIFFERS = "gives the recorded verdict", "contradicts it"
 NO_WRITES = "no call that writes"
-#: Tasks that a cell names.
-_NAMED = 8
+#: Tasks that a cell names, and that a sentence names.
+_NAMED, _FEW = 8, 3
+#: Failures that are shown unasked.
+_SHOWN = 3
+_ONLY_TAU = "not checked: only logs of τ-bench and τ²-bench hold tasks and every call"
+
+
+def stored_integrity(run: Run) -> Integrity | None:
+    """Whether the conversations of a run match their tasks; None where that was not checked."""
+    checked = run.details.get("integrity")
+    return None if checked is None else msgspec.convert(checked, Integrity)
+
+
+def per_task_stands(run: Run) -> bool:
+    """Whether what goes by task may be shown: not where conversations do not match their tasks."""
+    integrity = stored_integrity(run)
+    return integrity is None or integrity.per_task_stands
+
+
+def contradicted(run: Run) -> list[str]:
+    """Conversations whose verdict the replay contradicts, or what is stored with it."""
+    return run.table("replays").drop_nulls("contradicts")["dialogue"].to_list() if "replays" in run.tables else []
+
+
+def doubts(run: Run) -> list[str]:
+    """What contradicts a log; nothing where it is sound."""
+    integrity, odd = stored_integrity(run), contradicted(run)
+    found = [match_sentence(integrity)] if integrity is not None and integrity.foreign else []
+    if odd:
+        found.append(f"{counted(len(odd), 'recorded verdict')} contradicted ({some_of(odd, _FEW)}).")
+    found += [f"{upper_first(note)}." for note in run.notes if note_kind(note) == "instructions"]
+    if not per_task_stands(run):
+        found.append("What goes by task is withheld; totals are those of the log as it is.")
+    return found
 
 
 @lru_cache(maxsize=8)
 def conversations(run: Run) -> pl.DataFrame:
-    """Each conversation with its task, verdict and end, and what the audit and the rules of blame say of it."""
+    """Each conversation with its task, verdict and end, and what was found out about it."""
     success, task = pl.col("success"), pl.col("task")
     frame = run.table("trials").select(
         "dialogue",
@@ -82,23 +119,30 @@ def conversations(run: Run) -> pl.DataFrame:
 
 def _more_facts(run: Run) -> Iterator[pl.DataFrame]:
     """What else is known, by dialogue or by task; a run that was not audited has less."""
-    expected = [
-        (each.id, expectation_words(expected_actions(each)))
-        for each in run.dialogues()
-        if each.ended.expected is not None
-    ]
-    yield pl.DataFrame(expected, schema={"dialogue": str, "expected calls": str}, orient="row")
-    if "filings" in run.tables:
+    told = []
+    for each in run.dialogues():
+        expected = None if each.ended.expected is None else expectation_words(expected_actions(each))
+        why = next(filter(None, map(each.ended.facts.get, ("error", "explanation"))), None)
+        told.append((each.id, expected, why))
+    schema = {"dialogue": pl.String, "expected calls": pl.String, "explained": pl.String}
+    yield pl.DataFrame(told, schema=schema, orient="row")
+    if "task_match" in run.tables:
         words = {code: text for code, (text, _) in MATCHES.items()}
-        yield run.table("filings").select("dialogue", match=pl.col("belonging").replace(words))
-    if "replays" in run.tables and run.tables["replays"].rows:
+        yield run.table("task_match").select("dialogue", match=pl.col("match").replace(words))
+    if "replays" in run.tables and not run.details["audit"]["no_replay"]:
         agrees = pl.when("agrees").then(pl.lit(AGREES)).otherwise(pl.lit(DIFFERS))
         idle = pl.when(pl.col("writes_done") + pl.col("writes_failed") == 0).then(pl.lit(NO_WRITES))
         yield run.table("replays").select("dialogue", replay=agrees, writes=idle)
-    if "failure_blame" in run.tables:
-        sign = pl.col("sign").map_elements(sign_words, return_dtype=pl.String, skip_nulls=False)
-        yield run.table("failure_blame").select(
-            "dialogue", "message", "about", "sign", "leans", blame="blamed", decided=sign
+    if "suspects" in run.tables:
+        sign = pl.col("code").map_elements(sign_words, return_dtype=pl.String, skip_nulls=False)
+        suspected = run.table("suspects").filter(cause=SUSPECT)
+        yield suspected.select(
+            "dialogue",
+            message="turn",
+            about="arguments",
+            sign="code",
+            suspect=pl.col("side").replace(SUSPECTED),
+            why=sign,
         )
     if "task_facts" in run.tables:
         change = run.table("task_facts").filter(pl.col("fact").is_in(list(CHANGES)))
@@ -107,38 +151,75 @@ def _more_facts(run: Run) -> Iterator[pl.DataFrame]:
 
 def verdict(run: Run) -> str:
     """How often tasks are done, once and every time."""
-    passes = [name for name in run.scores if name.startswith("pass^")]
-    if not passes:
-        return f"{run.name}: {trials_sentence(run)}."
-    once, always = run[passes[0]], run[passes[-1]]
-    interval = f" {Column('', PERCENT).interval(score_cell(once))}" if once.low is not None else ""
-    trials = f" and {float(always):.1%} in all of {passes[-1].removeprefix('pass^')}" if len(passes) > 1 else ""
-    return f"{run.name} does {float(once):.1%}{interval} of its tasks in one trial{trials}; {trials_sentence(run)}."
+    return rate_sentence(run)
 
 
-def warnings(run: Run) -> list[str]:
-    """An incomplete log, and one that is not what it says."""
-    incomplete = [] if run.coverage.complete else [f"{trials_sentence(run)}. The scores cover only what is there."]
-    integrity = stored_integrity(run)
-    return [*incomplete, *([match_sentence(integrity)] if integrity is not None and integrity.foreign else [])]
+def summary(run: Run) -> Table:
+    """The answer of each check."""
+    table = Table("", ["check", "answer"])
+    if run.coverage.complete:
+        table.add("log", f"{run.name}: {coverage_sentence(run)}.")
+    stands = per_task_stands(run)
+    for name, make in _CHECKS.items():
+        if (made := make(run)) is not None and made.answer and (stands or name == "match"):
+            table.add(Cell(name, tone=made.tone), made.answer)
+    if stored_integrity(run) is None:
+        table.add("replay", f"{upper_first(_ONLY_TAU)}.")
+    return table
+
+
+def flips(run: Run) -> Table | None:
+    """Tasks that pass sometimes and fail sometimes."""
+    frame = conversations(run).filter(pl.col("verdict") != NOT_JUDGED)
+    tried = frame.group_by("task", maintain_order=True).agg(
+        pl.col("success").sum().alias("passed"), pl.len().alias("trials"), pl.col("passes").first()
+    )
+    if not tried.height or tried["trials"].max() == 1:
+        return None
+    flipping = tried.filter((pl.col("passed") > 0) & (pl.col("passed") < pl.col("trials")))
+    rows = sorted(
+        flipping.select("task", "passed", "trials").rows(), key=lambda row: (row[1] / row[2], _numeric(row[0]))
+    )
+    table = Table("Tasks that flip", ["task", "passed", "trials"], first=20)
+    for task, _, trials in rows:
+        table.add(task, count_cell(frame.filter(task=task), {"task": task, "verdict": PASSED}), trials)
+    named = some_of((task for task, _, _ in rows), _FEW)
+    never = tried.filter(pl.col("passed") == 0).height
+    shown = f" ({named})" if rows else ""
+    table.answer = f"{len(rows):,} of {counted(tried.height, 'task')} flip{shown}; {never:,} never pass."
+    return table
 
 
 def consistency(run: Run) -> Table | None:
     """Tasks by how many of their trials pass."""
     frame = conversations(run).filter(pl.col("verdict") != NOT_JUDGED)
-    flipping = frame.filter(pl.col("verdict").n_unique().over("task") > 1)["task"].n_unique()
     table = Table(
-        "Tasks by trials that pass",
-        ["trials that pass", "tasks", "conversations"],
-        answer=f"{flipping:,} of {counted(frame['task'].n_unique(), 'task')} pass sometimes and fail sometimes.",
-        chart=Chart("bars", ("tasks",)),
+        "Tasks by trials that pass", ["trials that pass", "tasks", "conversations"], chart=Chart("bars", ("tasks",))
     )
     for passes, tasks in frame.group_by("passes").agg(pl.col("task").n_unique()).sort("passes").iter_rows():
         table.add(passes, tasks, count_cell(frame, {"passes": passes}))
     return table if table.rows else None
 
 
-def failures(run: Run) -> Table:
+def failures(run: Run) -> Table | None:
+    """Failures with their reasons: one of each task before the second of any."""
+    failed = conversations(run).filter(pl.col("verdict") == FAILED)
+    found = findings(run)
+    table = Table("", ["failure", "why"], first=_SHOWN)
+    order = failed.with_columns(pl.int_range(pl.len()).over("task").alias("place")).sort("place", maintain_order=True)
+    for name in [*_odd(run), *order["dialogue"]]:
+        if name in found and all(row[0].value != name for row in table.rows):
+            table.add(Cell(name, link=Link(dialogue=name, turn=found[name].turn)), found[name].text)
+    return table if table.rows else None
+
+
+def _odd(run: Run) -> list[str]:
+    """Conversations to look at first: those of other tasks, then those with a contradicted verdict."""
+    integrity = stored_integrity(run)
+    return [*(each.conversation for each in (integrity.foreign if integrity else ())), *contradicted(run)]
+
+
+def expected(run: Run) -> Table:
     """What became of the calls that tasks expect, in conversations that failed."""
     only, tones = {"verdict": FAILED}, {"dialogues": VERDICTS[FAILED]}
     return count_table("Where conversations failed", conversations(run), "expected calls", only=only, tones=tones)
@@ -150,27 +231,68 @@ def ends(run: Run) -> Table:
 
 
 def match(run: Run) -> Table | None:
-    """Is the log what it says? Conversations belong to their tasks, and their calls lead to their verdicts."""
+    """Is the log what it says? Conversations match the tasks they are filed under."""
     integrity, frame = stored_integrity(run), conversations(run)
     if integrity is None or "match" not in frame.columns:
         return None
-    table = Table("Is it what it says?", ["check", "conversations"], answer=match_sentence(integrity))
-    checks = [(words, {"match": words}, tone) for words, tone in MATCHES.values()]
-    if "replay" in frame.columns:
-        checks += [
-            (f"the replay {AGREES}", {"replay": AGREES}, "good"),
-            (f"the replay {DIFFERS}", {"replay": DIFFERS}, "bad"),
-        ]
-        table.answer += (
-            f" Making its calls again {AGREES} in {frame.filter(replay=AGREES).height:,} of {frame.height:,}."
-        )
-    else:
-        table.notes.append("Calls were not made again: the records and tools of the domain were not at hand.")
-    for words, only, tone in checks:
-        count = count_cell(frame, only)
+    table = Table("Do conversations match their tasks?", ["match", "conversations"], answer=match_sentence(integrity))
+    for words, tone in MATCHES.values():
+        count = count_cell(frame, {"match": words})
         table.add(Cell(words, tone=tone if count.value else "plain"), count)
-    table.tone = "bad" if any(row[0].tone == "bad" for row in table.rows) else "good"
+    table.tone = "bad" if integrity.foreign else "good"
+    if integrity.identical:
+        groups = counted(len(integrity.identical), "group of conversations is", "groups of conversations are")
+        table.answer += f" {groups} word for word the same ({', '.join(integrity.identical[0][:3])})."
     return table
+
+
+def replayed(run: Run) -> Table | None:
+    """Do the recorded calls lead to the recorded verdicts?"""
+    if "replays" not in run.tables:
+        return None
+    frame, replays, audit = conversations(run), run.table("replays"), run.details["audit"]
+    known, odd = replays.drop_nulls(["recorded", "replayed"]), contradicted(run)
+    confirmed, unsure = known.filter("agrees").height, replays.height - known.height
+    table = Table("Do verdicts replay?", ["the replay", "conversations"], tone="bad" if odd else "good")
+    if audit["no_replay"]:
+        why = {
+            "no world": "the tools and records of its domain are not here (--domain FOLDER names them)",
+            "calls in prose": "the agent wrote its calls into its texts",
+        }[audit["no_replay"]]
+        table.answer = f"Not replayed: {why}."
+        table.tone = "bad" if odd else "plain"
+    else:
+        of = f"all {confirmed:,}" if confirmed == known.height else f"{confirmed:,} of {known.height:,}"
+        table.answer = f"Replay confirms {of} recorded rewards." if known.height else "No reward can be replayed."
+        tones: Mapping[str, Tone] = {AGREES: "good", DIFFERS: "bad"}
+        for words, tone in tones.items():
+            count = count_cell(frame, {"replay": words})
+            table.add(Cell(words, tone=tone if count.value else "plain"), count)
+    if odd:
+        table.answer += f" {counted(len(odd), 'verdict')} contradicted ({some_of(odd, _FEW)})."
+    if unsure and known.height and not audit["no_replay"]:
+        table.answer += (
+            f" {counted(unsure, 'conversation')} not replayed: their tasks have criteria that no rule knows."
+        )
+    calls = [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]
+    if calls:
+        table.notes.append(f"Calls made again: {', '.join(calls)}.")
+    for old, new in audit["renamed"]:
+        table.notes.append(f"In the records the key '{old}' is now '{new}'; no verdict rests on it.")
+    doubtful = replays.filter(~pl.col("reliable"))["dialogue"].to_list()
+    if doubtful:
+        table.notes.append(f"A write came out otherwise than recorded: {some_of(doubtful, _NAMED)}.")
+    return table
+
+
+_DRIFT = {
+    "equal": "equal results",
+    "renamed": "equal but for a renamed key",
+    "errors": "errors on both sides",
+    "prose": "sentences, not compared",
+    "differs": "results that differ",
+    "skipped": "not made again",
+}
 
 
 def split(run: Run) -> Table | None:
@@ -183,19 +305,24 @@ def split(run: Run) -> Table | None:
     table = Table("What does the pass rate blend?", ["tasks in which", "tasks", "conversations", "passed", *rates])
     for words in CHANGES.values():
         own = frame.filter(pl.col("change") == words)
-        tried = own.group_by("task").agg(pl.col("success").sum(), pl.len()).select("success", "len").rows()
-        chances = [
-            _mean([pass_chance(passed, trials, k) for passed, trials in tried if trials >= k])
-            for k in range(1, most + 1)
-        ]
+        tried = own.group_by("task").agg(pl.col("success"))["success"].to_list()
+        chances = [pass_rate(tried, k) for k in range(1, most + 1)]
         only = {"change": words}
         table.add(words, len(tried), count_cell(own, only), count_cell(own, {**only, "verdict": PASSED}), *chances)
-    must, may = (Column("", PERCENT).text(row[4]) for row in table.rows)
-    table.answer = f"Two tests: where something must change {must}% pass, where nothing may change {may}%."
+    must, may = (percent(pass_rate_of(row)) for row in table.rows)
+    table.answer = f"Tasks that require a change: {must} passed. Tasks that forbid one: {may}."
     if "writes" in frame.columns:
         idle = frame.filter((pl.col("writes") == NO_WRITES) & (pl.col("verdict") == PASSED)).height
         table.notes.append(f"{idle:,} of the passes make no call of a tool that writes.")
+    if (idle_agent := run.details["audit"]["idle"]) is not None:
+        table.notes.append(f"An agent that does nothing passes {percent(idle_agent[1])} of the tasks.")
     return table
+
+
+def pass_rate_of(row: Sequence[Cell]) -> float | None:
+    """pass^1 in a row of the split."""
+    value = row[4].value
+    return value if isinstance(value, float) else None
 
 
 def fairness(run: Run) -> Table | None:
@@ -203,52 +330,60 @@ def fairness(run: Run) -> Table | None:
     if "task_facts" not in run.tables:
         return None
     frame, facts = conversations(run), _task_facts(run)
-    unfair = facts.filter(pl.col("fact").is_in([FACTS[code] for code in UNFAIR]))["task"].n_unique()
-    tasks = counted(frame["task"].n_unique(), "task")
-    table = Table(
-        "Were its tasks fair?",
-        ["about the task", "tasks", "conversations", "which"],
-        answer=f"Something is unfair about {unfair:,} of {tasks}." if unfair else f"None of {tasks} looks unfair.",
-        tone="warn" if unfair else "good",
-    )
+    table = Table("Were its tasks fair?", ["about the task", "tasks", "conversations", "which"])
+    unfair: dict[str, list[str]] = {}
     for code, words in FACTS.items():
-        if which := _names(facts.filter(pl.col("fact") == words)["task"]):
+        if which := facts.filter(pl.col("fact") == words)["task"].unique(maintain_order=True).to_list():
             tone: Tone = "bad" if code in UNFAIR else "plain"
             table.add(Cell(words, tone=tone), len(which), count_cell(facts, {"fact": words}), some_of(which, _NAMED))
+            unfair |= {words: which} if code in UNFAIR else {}
+    tasks = counted(frame["task"].n_unique(), "task")
+    named = "; ".join(f"{words} ({some_of(which, _FEW)})" for words, which in unfair.items())
+    number = len({task for which in unfair.values() for task in which})
+    table.answer = f"{number:,} of {tasks} look unfair: {named}." if unfair else f"None of {tasks} looks unfair."
+    table.tone = "warn" if unfair else "good"
+    if run.details["audit"]["no_replay"] == "no world":
+        table.notes.append("Without the tools and records of its domain only what texts say is checked.")
     return table
 
 
-def blame(run: Run) -> Table | None:
-    """Whose fault were the failures?"""
-    frame, record = conversations(run), load_blame_record()
-    if "blame" not in frame.columns or not frame["blame"].count():
+def suspects(run: Run) -> Table | None:
+    """Who is to be suspected of the failures?"""
+    frame = conversations(run)
+    if "suspect" not in frame.columns or not frame["suspect"].count():
         return None
-    table = Table(
-        "Whose fault were the failures?",
-        ["whose", "failures", Column("leaning", help="unclear failures whose signs point to this side")],
-        chart=Chart("bars", ("failures",)),
-    )
-    for side, words in BLAMED.items():
-        firm, leaning = count_cell(frame, {"blame": side}), count_cell(frame, {"blame": "unclear", "leans": side})
-        if firm.value or leaning.value:
-            table.add(words, firm, leaning if side != "unclear" else None)
-    sides = ", ".join(f"{row[0].value} {row[1].value:,}" for row in table.rows if row[1].value)
-    table.answer = f"Of {counted(frame['blame'].count(), 'failure')}: {sides}."
-    right, percent = Cell(record.right.value, record.right.low, record.right.high), Column("", Number(0, percent=True))
-    table.notes.append(
-        f"Of such verdicts {percent.text(right)}% {percent.interval(right)} were right on {record.failures} labelled "
-        f"failures of unseen tasks; always blaming the agent would be right in {record.always_agent.value:.0%}. Read "
-        "the evidence before you act on a verdict."
-    )
+    chart = Chart("bars", ("failures",))
+    table = Table("Who is to be suspected of each failure?", ["suspect", "failures"], chart=chart)
+    for words in SUSPECTED.values():
+        if (count := count_cell(frame, {"suspect": words})).value:
+            table.add(words, count)
+    sides = ", ".join(f"{row[0].value} {row[1].value:,}" for row in table.rows)
+    table.answer = f"Of {counted(frame['suspect'].count(), 'failure')}: {sides}. {measured_sentence()}"
     return table
 
 
 def deciding(run: Run) -> Table | None:
-    """What decided the failures."""
+    """What failures are suspected for."""
     frame = conversations(run)
-    if "decided" not in frame.columns:
+    if "why" not in frame.columns:
         return None
-    return count_table("What decided the failures", frame.drop_nulls("blame"), "decided", split="blame", tones=_SIDES)
+    return count_table("Why they are suspected", frame.drop_nulls("suspect"), "why", split="suspect", tones=_SIDES)
+
+
+def user_faults(run: Run) -> Table | None:
+    """What the checks of users saw."""
+    if "suspects" not in run.tables:
+        return None
+    faults = _faults(run)
+    if not faults.height or conversations(run)["suspect"].count():
+        return None
+    table = count_table("What the user got wrong", faults, "fault of the user")
+    listed = ", ".join(f"{row[0].value} {row[1].value}" for row in table.rows)
+    erred = faults["dialogue"].n_unique()
+    table.answer = (
+        f"The user erred in {erred:,} of {conversations(run).height:,} conversations ({listed}); checks find a part."
+    )
+    return table
 
 
 def task_grid(run: Run) -> Table:
@@ -280,12 +415,12 @@ def task_grid(run: Run) -> Table:
     return table
 
 
-def rewards(run: Run) -> Table | None:
-    """The reward by its parts."""
-    table = Table("Parts of the reward", ["part", "mean", "conversations"], chart=Chart("intervals", ("mean",)))
+def parts(run: Run) -> Table | None:
+    """Parts of the reward, scores and labels of the log, and pass^k by other scores than its verdict."""
+    table = Table("Scores of parts", ["score", "value", "conversations"], chart=Chart("intervals", ("value",)))
     for name, score in run.scores.items():
-        if name.startswith("Reward["):
-            table.add(name[len("Reward[") : -1], score_cell(score), run.details["conversations"].get(name))
+        if "[" in name:
+            table.add(name, score_cell(score), run.details["conversations"].get(name))
     return table if table.rows else None
 
 
@@ -306,74 +441,154 @@ def tools(run: Run) -> Table:
 
 
 def graders(run: Run) -> Table | None:
-    """pass^k under each grader, and where graders and log disagree."""
+    """What passes under each grader, and where graders and log disagree."""
     figures = stored_graders(run)
-    if figures is None or GRADINGS not in run.tables:
+    if figures is None:
         return None
     pairs = grader_pairs(run)
-    values: dict[str, dict[int, float]] = {}
-    parts: dict[str, float | None] = {}
-    for part in figures.pass_parts:
-        values.setdefault(part.grader, {})[part.k] = part.value
-        if part.k == 1:
-            parts[part.grader] = part.grader_part
-    most = max((k for own in values.values() for k in own), default=0)
+    passes = [name for name in run.scores if name.startswith("pass^") and "[" not in name]
+    most = max((int(name.removeprefix("pass^")) for name in passes), default=run.details["planned"]["trials"])
+    spread = Column(
+        "spread", PERCENT, spare=2, help="standard deviation of pass^1 where each conversation is graded once"
+    )
+    columns = [Column("grader"), Column("graded"), Column("passes", PERCENT), Column("flips", PERCENT, spare=1),
+               Column("passes what the log fails", spare=3), Column("fails what it passes", spare=3),
+               *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1)), spread]  # fmt: skip
+    table = Table("What passes, by grader", columns)
     rates = [each.pass_rate.value for each in figures.graders]
-    columns = [Column("grader"), Column("graded"), Column("passes what the log fails", spare=1),
-               Column("fails what it passes", spare=1), *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1)),
-               Column("part", PERCENT, help="of the variance of pass^1 that is the grader", spare=2)]  # fmt: skip
-    table = Table("How much of it is the grader?", columns)
-    beside = counted(len(rates) - 1, "grader")
-    table.answer = f"By the log and {beside} beside it, what passes goes from {min(rates):.1%} to {max(rates):.1%}."
+    beside = (
+        f"{counted(len(rates), 'grader')}, the log among them"
+        if figures.graders[0].grader == LOG
+        else counted(len(rates), "grader")
+    )
+    table.answer = f"By {beside}, {percent(min(rates))} to {percent(max(rates))} of the conversations pass."
     for each in figures.graders:
         apart = [
             None if each.grader == LOG else count_cell(pairs, {"graders": against(each.grader, passed=passed)})
             for passed in (True, False)
         ]
-        chances = (values.get(each.grader, {}).get(k) for k in range(1, most + 1))
-        table.add(each.grader, each.conversations, *apart, *chances, parts.get(each.grader))
+        part = "" if each.grader == LOG else f"[{each.grader}]"
+        scores = (score_cell(run.scores.get(f"pass^{k}{part}")) for k in range(1, most + 1))
+        flip = estimate_cell(each.flip_rate)
+        table.add(each.grader, each.conversations, estimate_cell(each.pass_rate), flip, *apart, *scores, each.spread)
     return table
 
 
-def read_first(run: Run) -> Table | None:
-    """Failures to begin with: one of each task, those with a verdict first."""
-    failed = conversations(run).filter(pl.col("verdict") == FAILED)
-    if "blame" in failed.columns:
-        failed = failed.sort(pl.col("blame") == "unclear", maintain_order=True)
-    found = findings(run)
-    table = Table("Read these first", ["conversation", "why"], first=5)
-    for name in failed.unique("task", keep="first", maintain_order=True)["dialogue"]:
-        if name in found:
-            table.add(Cell(name, link=Link(dialogue=name, turn=found[name].turn)), found[name].text)
-    return table if table.rows else None
+def agreement(run: Run) -> Table | None:
+    """How far graders agree, in pairs."""
+    figures = stored_graders(run)
+    if figures is None or not figures.pairs:
+        return None
+    kappa = Column("kappa", Number(2), help="by the majority of each grader's gradings; a tie is no pass")
+    table = Table("Do graders agree?", ["graders", "both graded", Column("agree", PERCENT), kappa])
+    for each in figures.pairs:
+        named = f"{each.first}, {each.second}"
+        table.add(named, each.conversations, estimate_cell(each.agreement), estimate_cell(each.kappa))
+    if len(figures.graders) > 2 and figures.alpha is not None:
+        table.answer = f"Krippendorff's alpha of all {len(figures.graders)} graders: {figures.alpha:.2f}."
+    elif figures.pairs[0].agreement is not None and figures.pairs[0].kappa is not None:
+        pair, agree, chance = figures.pairs[0], figures.pairs[0].agreement, figures.pairs[0].kappa
+        table.answer = f"{pair.first} and {pair.second} agree on {percent(agree.value)} (kappa {chance.value:.2f})."
+    return table
+
+
+def corrected(run: Run) -> Table | None:
+    """The pass rate behind a grader that errs, where another's verdicts count as right."""
+    figures = stored_graders(run)
+    if figures is None or not figures.corrected:
+        return None
+    shares = (Column(name, PERCENT) for name in ("sensitivity", "specificity", "majority", "corrected"))
+    table = Table(f"Pass rate corrected for errors against {figures.truth}", ["grader", "labelled", *shares])
+    for each in figures.corrected:
+        table.add(
+            each.grader, each.labelled, estimate_cell(each.sensitivity), estimate_cell(each.specificity), each.apparent,
+            estimate_cell(each.corrected),
+        )  # fmt: skip
+        if each.refused:
+            table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
+    told = [
+        f"{each.grader} passes {percent(each.apparent)}, corrected for its errors {percent(each.corrected.value)}"
+        for each in figures.corrected
+        if each.corrected is not None
+    ]
+    table.answer = f"{'; '.join(told)}." if told else ""
+    table.notes.append(
+        "Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
+        "labelled at random."
+    )
+    return table
+
+
+def stored_graders(run: Run) -> JudgeFigures | None:
+    """What a run says of its graders; None where nobody graded it."""
+    stored = run.details.get("graders")
+    return None if stored is None else msgspec.convert(stored, JudgeFigures)
+
+
+def estimate_cell(figure: Estimate | None) -> Cell:
+    """A share with its interval; kappa is written by its column."""
+    return Cell(None) if figure is None else Cell(figure.value, figure.low, figure.high)
+
+
+def grader_pairs(run: Run) -> pl.DataFrame:
+    """Each conversation with the graders that disagree with the log, by the majority of their gradings."""
+    said = (
+        run.table("gradings").group_by("dialogue", "grader", maintain_order=True).agg("passed", pl.col("log").first())
+    )
+    rows = [
+        (dialogue, against(grader, passed=majority(replicates)))
+        for dialogue, grader, replicates, recorded in said.iter_rows()
+        if recorded is not None and majority(replicates) != recorded
+    ]
+    return pl.DataFrame(rows, schema={"dialogue": pl.String, "graders": pl.String}, orient="row")
+
+
+def against(grader: str, *, passed: bool) -> str:
+    """How a grader disagrees with the log."""
+    return f"{grader} passes what the log fails" if passed else f"{grader} fails what the log passes"
 
 
 @lru_cache(maxsize=8)
 def findings(run: Run) -> Mapping[str, Finding]:
-    """Why each failure failed, with the turn that shows it; first of all that it belongs to another task."""
-    failed = conversations(run).filter(pl.col("verdict") == FAILED)
+    """Why each failure failed, with the turn that shows it; first of all that it is another task's."""
     found: dict[str, Finding] = {}
-    for row in failed.iter_rows(named=True):
-        name, side, leans = row["dialogue"], row.get("blame"), row.get("leans")
-        if row.get("match") == MATCHES["foreign"][0]:
-            found[name] = Finding(row["match"])
-        elif side is not None:
-            whose = f"unclear, leans {leans}" if side == "unclear" != leans else side
-            turn = None if row["message"] is None else turn_of(run.dialogue(name), row["message"])
-            found[name] = Finding(f"[{whose}] {sign_words(row['sign'], row['about'])}", turn)
-        elif row["expected calls"]:
-            found[name] = Finding(row["expected calls"])
+    integrity = stored_integrity(run)
+    fits = {each.conversation: each.fits for each in (integrity.foreign if integrity else ())}
+    rows = _faults(run).reverse().iter_rows(named=True) if "suspects" in run.tables else ()
+    faults = {row["dialogue"]: row for row in rows}
+    odd = set(contradicted(run))
+    for row in conversations(run).iter_rows(named=True):
+        name, turn = row["dialogue"], row.get("message")
+        if name in fits:
+            found[name] = Finding(
+                f"filed under task {row['task']}, but is {f'of task {fits[name]}' if fits[name] else 'of another'}"
+            )
+        elif name in odd:
+            found[name] = Finding("its recorded verdict is contradicted")
+        elif row["verdict"] != FAILED:
+            continue
+        elif row.get("suspect") is not None:
+            both = "both: " if row["suspect"] == SUSPECTED["both"] else ""
+            words = f"{both}{sign_words(row['sign'], row['about'])}"
+            found[name] = Finding(words, None if turn is None else turn_of(run.dialogue(name), turn))
+        elif name in faults:
+            fault = faults[name]
+            found[name] = Finding(f"the user erred: {fault['words']}", turn_of(run.dialogue(name), fault["message"]))
+        else:
+            found[name] = Finding(row["expected calls"] or row["explained"] or f"failed; {row['passes']} trials pass")
     return found
 
 
 def filters(run: Run) -> Iterator[pl.DataFrame]:
     """What is known of each conversation, its calls, and the facts about its task."""
-    yield conversations(run).drop("success", "trial", "message", "about", "sign", strict=False)
+    yield conversations(run).drop("success", "trial", "message", "about", "sign", "explained", strict=False)
     yield _calls(run)
-    if GRADINGS in run.tables:
+    if "gradings" in run.tables:
         yield grader_pairs(run)
     if "task_facts" in run.tables:
         yield _task_facts(run).drop("task")
+    if "suspects" in run.tables:
+        yield _faults(run).drop("words", "message")
 
 
 def heads(run: Run) -> list[str]:
@@ -382,11 +597,11 @@ def heads(run: Run) -> list[str]:
     return [*passes[:1], *passes[1:][-1:]]
 
 
-def settling(comparison: Comparison) -> Table | None:
+def settled(comparison: Comparison) -> Table | None:
     """What it would take to settle the differences in pass^1."""
-    from dialgauge.trials import trial_comparison
+    from dialgauge.trials.comparison import PASS_1, settling
 
-    if trial_comparison.PASS_1 not in comparison.measures:
+    if PASS_1 not in comparison.measures:
         return None
     table = Table(
         "What would settle the difference in pass^1?",
@@ -401,61 +616,79 @@ def settling(comparison: Comparison) -> Table | None:
         ],
     )
     for pair in comparison.pairs:
-        made = trial_comparison.settling(comparison, *(comparison.systems[place] for place in pair))
+        made = settling(comparison, *(comparison.systems[place] for place in pair))
         needed = (made.trials_needed, made.tasks_needed, made.why)
         table.add(made.first, made.second, made.difference, made.detectable, *needed)
     return table
 
 
-#: Sides in the order of columns.
-_SIDES: Mapping[str, Tone] = {"agent": "bad", "user": "warn", "task": "plain", "unclear": "plain"}
+#: Suspects in the order of columns.
+_SIDES: Mapping[str, Tone] = {"agent": "bad", "user": "warn"}
 
 
 def by_task(make: TableMaker) -> TableMaker:
-    """A table that goes by task: None if too many conversations do not belong to the task they are filed under."""
+    """A table that goes by task: None if too many conversations do not match the task they are filed under."""
 
     def made(run: Run) -> Table | None:
-        integrity = stored_integrity(run)
-        return make(run) if integrity is None or integrity.per_task_stands else None
+        return make(run) if per_task_stands(run) else None
 
     return made
 
 
+#: The checks that the summary answers, in its order.
+_CHECKS: Mapping[str, TableMaker] = {
+    "flips": flips,
+    "match": match,
+    "replay": replayed,
+    "change": split,
+    "fairness": fairness,
+    "suspects": suspects,
+    "user": user_faults,
+    "graders": graders,
+    "agreement": agreement,
+    "corrected": corrected,
+}
+
 VIEW = View(
     verdict=verdict,
-    warnings=warnings,
+    warnings=doubts,
     scores=heads,
     tables={
+        "summary": summary,
+        "flips": by_task(flips),
+        "failures": failures,
         "consistency": by_task(consistency),
-        "failures": by_task(failures),
+        "expected": by_task(expected),
         "ends": ends,
-        "read-first": read_first,
         "match": match,
+        "replay": by_task(replayed),
         "split": by_task(split),
         "fairness": by_task(fairness),
-        "blame": by_task(blame),
+        "suspects": by_task(suspects),
         "deciding": by_task(deciding),
+        "user": user_faults,
         "tasks": by_task(task_grid),
-        "graders": graders,
-        "rewards": rewards,
+        "graders": by_task(graders),
+        "agreement": agreement,
+        "corrected": corrected,
+        "parts": parts,
         "amounts": amounts,
         "tools": tools,
     },
-    screen=("match", "split", "fairness", "blame", "read-first"),
+    screen=("summary", "failures"),
     transcript=transcript,
     columns=("Reward", "Turns", "ToolCalls"),
     findings=findings,
     filters=filters,
     labels={
         "passes": "trials of its task that pass",
-        "match": "belongs to its task",
-        "leans": "leans to",
-        "decided": "what decided it",
+        "match": "matches its task",
+        "why": "why it is suspected",
         "change": "in its task",
         "outcome": "outcome of a call",
         "fact": "about its task",
     },
-    compared={"settling": settling},
+    compared={"settling": settled},
 )
 
 
@@ -463,19 +696,24 @@ def _calls(run: Run) -> pl.DataFrame:
     return run.table("calls").select("dialogue", "turn", tool="name", outcome="outcome")
 
 
+def _faults(run: Run) -> pl.DataFrame:
+    """What the user got wrong in each conversation."""
+    rows = [
+        (name, message, code.replace("_", " "), fault_words(code, about))
+        for name, message, code, about in run.table("suspects")
+        .filter(cause=FAULT)
+        .select("dialogue", "turn", "code", "arguments")
+        .iter_rows()
+    ]
+    schema = {"dialogue": pl.String, "message": pl.Int64, "fault of the user": pl.String, "words": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
 def _task_facts(run: Run) -> pl.DataFrame:
     """Each conversation with the facts about its task."""
     facts = run.table("task_facts").filter(pl.col("fact").is_in(list(FACTS)))
     words = facts.select("task", fact=pl.col("fact").replace(FACTS))
     return conversations(run).select("dialogue", "task").join(words, on="task")
-
-
-def _names(tasks: pl.Series) -> list[str]:
-    return tasks.unique(maintain_order=True).to_list()
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _numeric(name: str) -> tuple[int, str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dialgauge.report import Tone
-from dialgauge.text import counted, some_of
-from dialgauge.trials.expected_calls import ExpectedAction
+from dialgauge.runs import Run
+from dialgauge.text import counted, some_of, upper_first
+from dialgauge.trials.expected import ExpectedAction
+from dialgauge.trials.suspects import measured_suspects
 from dialgauge.worlds.tools import Integrity
 
 #: How conversations end.
@@ -22,6 +24,7 @@ ENDS: Mapping[str, str] = {
 #: What an end means for the score.
 COUNTED: Mapping[str, str] = {
     "finished": "finished",
+    "unknown": "finished",
     "limit": "failed at a limit",
     "infrastructure": "infrastructure: not counted",
 }
@@ -29,84 +32,197 @@ COUNTED: Mapping[str, str] = {
 UNFAIR = ("failing_write", "unsupported", "order_matters", "unidentified")
 FACTS: Mapping[str, str] = {
     "failing_write": "an expected write fails",
-    "unsupported": "an expected value that nobody was given",
-    "order_matters": "another order of the writes ends elsewhere",
+    "unsupported": "a value that nobody was given",
+    "order_matters": "the order of the writes matters",
     "unidentified": "the user cannot be identified",
     "failing_read": "an expected read fails (harmless)",
     "orders_untried": "too many writes to try all orders",
-    "pair_order_matters": "another order of the items ends elsewhere",
+    "pair_order_matters": "the order of the items matters",
     "short_output": "an output so short that it occurs by chance",
     "outside_basis": "criteria that the reward ignores",
     "basis_without_content": "a part of the reward that is always 1",
 }
 #: What a task asks of the data.
 CHANGES: Mapping[str, str] = {"writes_needed": "something must change", "null_pass": "nothing may change"}
-#: Whether a conversation belongs to the task that it is filed under.
+#: Whether a conversation matches the task that it is filed under.
 MATCHES: Mapping[str, tuple[str, Tone]] = {
-    "belongs": ("belongs to its task", "good"),
-    "unknown": ("cannot be told", "plain"),
-    "foreign": ("filed under another task", "bad"),
+    "belongs": ("matches its task", "good"),
+    "unknown": ("undecidable", "plain"),
+    "foreign": ("is another task's", "bad"),
 }
-#: What decided a failure; ``{}`` is what it is about.
+#: What a failure is suspected for; ``{}`` is what it is about.
 SIGNS: Mapping[str, str] = {
     "technical_end": "the conversation broke off for a technical reason",
-    "unidentified": "the user never says who it is, though its instruction does, and nothing could be looked up",
-    "stopped": "the user stops while something is open",
-    "never_voiced": "the user never speaks of what {} is for",
-    "said_otherwise": "the user gives another {} than its instruction",
-    "assented": "the user agrees to what its instruction rules out ({})",
-    "looped": "the user repeats itself until the steps are used up",
-    "insists": "the agent wants the id of a record, or hands over, instead of finding out who the user is",
-    "extra_write": "the agent calls {}, which nothing calls for",
-    "wrong_value": "the agent gives a wrong {}",
-    "not_done_transferred": "the agent hands the user over instead of calling {}",
-    "not_done_failed": "the agent calls {} in vain and never gets it right",
-    "not_done_refused": "the agent refuses what {} is for",
-    "not_done_left": "the user speaks of what {} is for, and the agent never calls it",
-    "not_done_otherwise": "the user speaks of what {} is for, and the agent does not make this call",
-    "out_of_steps": "the agent uses up the steps",
-    "unsaid": "the agent never tells ‘{}’",
+    "unidentified": "the user never said who it is, though its instruction does",
+    "stopped": "the user stopped while something was open",
+    "never_voiced": "the user never asked for what {} does",
+    "said_otherwise": "the user gave another {} than its instruction",
+    "looped": "the user repeated itself until the steps were used up",
+    "insists": "the agent insisted on a record's id instead of asking who the user is",
+    "extra_write": "the agent called {}, which nothing asks for",
+    "wrong_value": "the agent gave a wrong {}",
+    "not_done_transferred": "the agent handed the user over instead of calling {}",
+    "not_done_failed": "the agent called {} in vain and never got it right",
+    "not_done_refused": "the agent refused what {} does",
+    "not_done_left": "the user asked for what {} does, and the agent never called it",
+    "not_done_otherwise": "the user asked for what {} does, and the agent never made this call",
+    "out_of_steps": "the agent used up the steps",
+    "unsaid": "the agent never told '{}'",
     "unknowable": "only {} differs, which nobody was told",
     "failing_gold": "an expected call fails in its own world",
 }
-NO_SIGN = "nothing that was looked at tells"
-#: Whom rules blame; of some sides they only raise a suspicion.
-BLAMED: Mapping[str, str] = {
+NO_SIGN = "no evidence either way"
+SUSPECTED: Mapping[str, str] = {
     "agent": "agent",
-    "user": "user (suspected)",
+    "user": "user",
     "both": "both",
-    "task": "task (suspected)",
-    "unclear": "unclear",
+    "task": "task",
+    "infrastructure": "infrastructure",
+    "unclear": "nobody",
 }
+_FATES: Mapping[str, str] = {
+    "": "",
+    "users": ": the user's own to make",
+    "transferred": ": the user was handed over",
+    "unvoiced": ": the user never asked for it",
+    "failed": ": tried in vain",
+    "refused": ": the agent refused",
+    "left": ": never tried",
+}
+_SOURCES: Mapping[str, str] = {
+    "instruction": "the user's instruction",
+    "user": "the user alone",
+    "tool": "a tool's answer",
+    "nowhere": "nowhere",
+}
+_ENDED: Mapping[str, str] = {
+    "user": "the user ended it",
+    "agent": "the agent ended it",
+    "steps": "out of steps",
+    "error": "broken off by an error",
+    "untold": "the log does not say how it ended",
+}
+#: Tasks or conversations that a sentence names.
+_NAMED = 4
 
 
-def sign_words(code: str | None, about: str | None = None) -> str:
-    """What decided a failure; without what it is about, the same words for all failures of that kind."""
-    named = "…" if about is None else about.replace("_", " ") if code == "assented" else about
+def sign_words(code: str | None, about: Sequence[str] | None = None) -> str:
+    """What a failure is suspected for; without what it is about, the same words for all failures of that kind."""
+    named = "X" if about is None else " ".join(about)
     return SIGNS.get(code or "", NO_SIGN).format(named)
+
+
+def fault_words(code: str, about: Sequence[str]) -> str:
+    """What the user did wrong."""
+    named = f" ({', '.join(filter(None, about))})" if any(about) else ""
+    return f"{code.replace('_', ' ')}{named}"
+
+
+def evidence_words(code: str, about: Sequence[str]) -> str:
+    """One piece of evidence."""
+    if code == "value":
+        argument, expected, known, made, source = about
+        right = f" (known from {_SOURCES[known]})" if expected and known in _SOURCES else ""
+        wrong = f" (from {_SOURCES[source]})" if made and source in _SOURCES else ""
+        return f"{argument}: expected {expected or 'nothing'}{right}, made {made or 'nothing'}{wrong}"
+    if code in ("missing", "extra", "wrong"):
+        tool, record, fate = about
+        kinds = {"missing": "missing", "extra": "not expected", "wrong": "other values than expected"}
+        return f"{tool}{f' of {record}' if record else ''}: {kinds[code]}{_FATES[fate]}"
+    words = {
+        "unsupported": "nobody was given its {}",
+        "failing_gold": "an expected write fails in its own world",
+        "data_right": "the data are right",
+        "unsaid": "never told: {}",
+        "end": _ENDED.get(about[0] if about else "", "{}"),
+    }
+    return words.get(code, code).format(*about)
 
 
 def expectation_words(actions: Sequence[ExpectedAction]) -> str:
     """What became of the calls that a task expects."""
     if not actions:
         return "no call was expected"
-    if any(not action.made for action in actions):
+    if any(action.call is None for action in actions):
         return "an expected call was never made"
     return "all expected calls made" if all(action.same for action in actions) else "made with other arguments"
 
 
+def coverage_sentence(run: Run) -> str:
+    """How many conversations there are of those that were planned."""
+    details, scored = run.details, run.coverage["conversations"].scored
+    planned, trials = details["planned"], counted(details["planned"]["trials"], "trial")
+    tasks = counted(run.coverage["tasks"].read or 0 if details["plan"] == "log" else planned["tasks"], "task")
+    size = tasks if details["plan"] == "log" and planned["trials"] == 1 else f"{tasks} x {trials}"
+    if run.coverage.complete:
+        return f"{counted(scored or 0, 'conversation')} ({size})"
+    lost = [f"{reason or 'infrastructure'} {count:,}" for reason, count in details["infrastructure"].items()]
+    lost += [f"not judged {details['not_judged']:,}"] if details["not_judged"] else []
+    if (absent := planned["conversations"] - details["begun"]) > 0:
+        lost.append(f"missing {absent:,}")
+    named = " planned" if details["plan"] == "named" else ""
+    return f"{scored:,} of {planned['conversations']:,}{named} conversations have a verdict ({size}; {', '.join(lost)})"
+
+
+def rate_sentence(run: Run) -> str:
+    """How many tasks pass, once and every time; of an incomplete log only what its pass rate may be."""
+    passes = [name for name in run.scores if name.startswith("pass^") and "[" not in name]
+    if not run.coverage.complete:
+        sentence, bounds = f"Incomplete: {coverage_sentence(run)}", run.details["pass_1_if_missing"]
+        if bounds and bounds["all_failed"] < bounds["all_passed"]:
+            low, high = (f"{100 * end:.1f}" for end in bounds.values())
+            sentence += f"; pass^1 of the whole lies between {low}% (if the rest fails) and {high}% (if it passes)"
+        return f"{sentence}."
+    if not passes:
+        return f"{upper_first(coverage_sentence(run))}; no pass rate."
+    once, most = run.scores[passes[0]], passes[-1].removeprefix("pass^")
+    told = [passes[0]]
+    if once.low is not None and once.high is not None:
+        told.append(f"95% interval {100 * once.low:.1f} to {100 * once.high:.1f}")
+    sentence = f"{100 * float(once):.1f}% of tasks passed ({', '.join(told)})"
+    if len(passes) > 1:
+        always = run.scores[passes[-1]]
+        trials = "both" if most == "2" else f"all {_NUMBERS.get(most, most)}"
+        tasks = run.details["pass_tasks"]
+        of = "" if tasks[passes[-1]] == tasks[passes[0]] else f" of the {tasks[passes[-1]]:,} tasks tried so often"
+        sentence += f"; in {100 * float(always):.1f}%{of} {trials} trials passed"
+    return f"{sentence}."
+
+
+_NUMBERS = {"3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten"}
+
+
 def match_sentence(integrity: Integrity) -> str:
-    """Whether the conversations of a log belong to their tasks."""
-    total = counted(integrity.conversations, "conversation")
-    if integrity.foreign:
-        named = [
-            f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation
-            for each in integrity.foreign
-        ]
-        return (
-            f"The log is not what it says: {len(named):,} of {total} are filed under another task ({some_of(named)})."
-        )
+    """Whether the conversations of a log match their tasks."""
+    total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
+    if foreign:
+        named = some_of((each.conversation for each in foreign), _NAMED)
+        sentence = f"The log is not what it says: {len(foreign):,} of {total} match another task ({named})"
+        if mapping := integrity.mapping:
+            fits = some_of((f"{name} task {task}" for name, task in mapping), _NAMED)
+            sentence += f"; {len(mapping):,} fit exactly one ({fits})"
+        return f"{sentence}."
     if integrity.unknown == integrity.conversations:
-        return "Whether conversations belong to their tasks cannot be told: no call names an id of one."
-    untold = "; the rest cannot be told" if integrity.unknown else ""
-    return f"{integrity.belongs:,} of {total} belong to their tasks{untold}."
+        why = (
+            "the ids in their calls fit most other tasks, too"
+            if integrity.others_hit
+            else "no call names an id that a task has"
+        )
+        return f"Whether conversations match their tasks is undecidable: {why}."
+    undecided = f"; {integrity.unknown:,} are undecidable" if integrity.unknown else ""
+    return f"{integrity.belongs:,} of {total} match their task{undecided}."
+
+
+def measured_sentence() -> str:
+    """How far suspects can be trusted."""
+    measured = measured_suspects()
+    right, agent = measured.right, measured.always_agent
+    return (
+        f"Right for {100 * right.value:.0f}% of {measured.failures} labelled failures of unseen tasks (95% interval "
+        f"{100 * right.low:.0f} to {100 * right.high:.0f}; always the agent: {100 * agent.value:.0f}%)."
+    )
+
+
+def percent(value: float | None) -> str:
+    """A share as people read it."""
+    return "" if value is None else f"{100 * value:.1f}%"

@@ -199,7 +199,10 @@ def _shared(header: _Header, notes: Notes) -> _Shared:
             f"{name}/{metric}": given.value for metric, given in score.metrics.items() if given.value is not None
         }
     if len(judging) > 1 and not notes.verdict:
-        notes.add(f"several scorers have an accuracy ({', '.join(judging)}): name the verdict with --success SCORER")
+        notes.add(
+            f"several scorers have an accuracy ({', '.join(judging)}): name the verdict with 'dialgauge review "
+            "--success SCORER'"
+        )
     verdict = notes.verdict or (judging[0] if len(judging) == 1 else "")
     if verdict:
         notes.verdict_read = verdict

@@ -87,7 +87,9 @@ def verdict_of(record: Mapping[str, Any], notes: Notes) -> tuple[bool | None, fl
     verdicts = {name: verdict for name, verdict in told.items() if verdict is not None}
     if len(set(verdicts.values())) > 1:
         both = " and ".join(f"'{name}' ({record[name]})" for name in verdicts)
-        raise DialgaugeError(f"{both} contradict each other; name the verdict, as in --success {next(iter(verdicts))}")
+        raise DialgaugeError(
+            f"{both} contradict each other; name the verdict with 'dialgauge review --success {next(iter(verdicts))}'"
+        )
     return next(iter(verdicts.values()), None), reward
 
 

@@ -24,6 +24,9 @@ from dialgauge.yaml_file import as_record
 Rules: TypeAlias = Literal["own", "tau", "tau2"]
 DB, COMMUNICATE, ACTION = "DB", "COMMUNICATE", "ACTION"
 ENV_ASSERTION, NL_ASSERTION = "ENV_ASSERTION", "NL_ASSERTION"
+_CRITERIA = frozenset(
+    {"actions", "acceptable_outcomes", "communicate_info", "env_assertions", "nl_assertions", "reward_basis"}
+)
 MOST_BYTES = 64 << 20
 
 
@@ -58,6 +61,8 @@ class ToolTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     nl_assertions: tuple[str, ...] = ()
     #: Of τ²: the parts of the reward; None: not said.
     basis: tuple[str, ...] | None = None
+    #: Criteria of forks of τ² that no rule here knows: nothing can be said of the reward.
+    unknown: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -157,6 +162,7 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
         env_assertions=None if env is None else tuple(_list(env, name, path)),
         nl_assertions=tuple(map(as_text, _list(criteria.get("nl_assertions"), name, path))),
         basis=None if basis is None else tuple(map(str, _list(basis, name, path))),
+        unknown=tuple(each for each, content in criteria.items() if each not in _CRITERIA and content),
     )
 
 

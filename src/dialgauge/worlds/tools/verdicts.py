@@ -97,6 +97,8 @@ def _tau(task: ToolTask, conduct: Conduct) -> TaskVerdict:
 
 
 def _tau2(task: ToolTask, conduct: Conduct) -> TaskVerdict:
+    if task.unknown:
+        return TaskVerdict(parts=dict.fromkeys(task.parts), reward=None)
     outputs = {output: _occurs(output, conduct.said, beside_calls=True) for output in task.outputs}
     parts: dict[str, bool | None] = {}
     order_only = False

@@ -1,0 +1,285 @@
+"""A log held against its tasks: do its verdicts replay, were its tasks fair, and how is it graded by other tasks?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+from msgspec import Struct, structs
+
+from dialgauge.dialogue import Call, Dialogue, End, Speaker
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import contradicts_parts
+from dialgauge.runs import frame_of
+from dialgauge.trials.facts import TaskFacts, fact_codes, task_facts
+from dialgauge.trials.log import PASSED, TrialLog, has_passed
+from dialgauge.worlds.tools import (
+    AgentText,
+    Conduct,
+    Integrity,
+    Replay,
+    ToolDomain,
+    ToolTask,
+    check_integrity,
+    judge,
+    replay,
+    tasks_of_log,
+)
+
+#: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
+NoReplay: TypeAlias = Literal["", "no world", "calls in prose"]
+#: What an end means for a verdict: it came to an end, it did not, nobody says.
+_FINISHED: dict[End, bool | None] = {"finished": True, "limit": False, "infrastructure": False, "unknown": None}
+#: Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data.
+_PARTS = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
+#: Of a part that a replay cannot tell, the field of a task that says what it is about.
+_ABOUT = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
+_FACTS: dict[str, Any] = {"task": "String", "fact": "String", "about": "List(String)"}
+_REPLAYS: dict[str, Any] = {
+    "dialogue": "String", "recorded": "Float64", "replayed": "Float64", "agrees": "Boolean", "contradicts": "String",
+    "data_right": "Boolean", "order_only": "Boolean", "writes_done": "Int64", "writes_failed": "Int64",
+    "reliable": "Boolean", "drift_message": "Int64", "drift_tool": "String",
+}  # fmt: skip
+
+
+class ReplayedConversation(Struct, frozen=True, kw_only=True):
+    """One conversation: the recorded verdict beside the one that its calls lead to."""
+
+    id: str
+    task: str
+    trial: int
+    finished: bool | None
+    recorded_reward: float | None
+    #: The parts of the reward that the log stores and the replay can tell, recorded.
+    recorded_parts: dict[str, bool]
+    replay_reward: float | None
+    replay_parts: dict[str, bool | None]
+    outputs: dict[str, bool] | None
+    #: The recorded reward is not what the parts stored with it give.
+    contradicts_parts: bool = False
+    order_only: bool = False
+    writes_done: int | None = None
+    writes_failed: int | None = None
+    reliable: bool = True
+    drift: dict[str, int] = {}
+    renamed: tuple[tuple[str, str], ...] = ()
+    #: Message and tool of the first write that came out otherwise than recorded, or else of the first such call.
+    first_drift: tuple[int | None, str] | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether recorded and replayed rewards agree; None where one of them is open."""
+        if self.recorded_reward is None or self.replay_reward is None:
+            return None
+        return (self.recorded_reward >= PASSED) == (self.replay_reward >= PASSED)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the replay contradicts the recorded verdict or one of its parts."""
+        parts = (self.replay_parts.get(part) not in (None, known) for part, known in self.recorded_parts.items())
+        return self.agrees is False or any(parts)
+
+
+class LogAudit(Struct, frozen=True, kw_only=True):
+    """What holding a log against its tasks found."""
+
+    domain: str | None
+    integrity: Integrity
+    tasks: tuple[ToolTask, ...]
+    facts: tuple[TaskFacts, ...]
+    conversations: tuple[ReplayedConversation, ...] = ()
+    no_replay: NoReplay = ""
+    #: The shares of tasks in which an agent that does nothing has right data, and the whole reward.
+    idle: tuple[float, float] | None = None
+    #: The tasks that it passes.
+    idle_passes: tuple[str, ...] = ()
+
+    @property
+    def drift(self) -> Counter[str]:
+        """How the results of calls made again relate to the recorded ones."""
+        return sum((Counter(conversation.drift) for conversation in self.conversations), Counter[str]())
+
+    @property
+    def differences(self) -> list[ReplayedConversation]:
+        """Conversations whose recorded verdict the replay contradicts; none against tasks that are mixed up."""
+        return [one for one in self.conversations if one.differs] if self.integrity.per_task_stands else []
+
+    @property
+    def contradicted(self) -> list[str]:
+        """Conversations whose verdict the replay contradicts, or what is stored with it."""
+        odd = (one.id for one in self.conversations if one.contradicts_parts)
+        return list(dict.fromkeys([*(one.id for one in self.differences), *odd]))
+
+    def facts_table(self) -> pl.DataFrame:
+        """What is to be known of each task that was tried."""
+        tried = {conversation.task for conversation in self.conversations}
+        facts = [
+            (each.id, code, list(about)) for each in self.facts if each.id in tried for code, about in fact_codes(each)
+        ]
+        return frame_of(facts, _FACTS)
+
+    def replays_table(self) -> pl.DataFrame:
+        """Recorded verdicts beside replayed ones."""
+        replays = [
+            (
+                one.id, one.recorded_reward, one.replay_reward, not one.differs,
+                "replay" if one.differs else "parts" if one.contradicts_parts else None,
+                one.replay_parts.get("DB"), one.order_only, one.writes_done, one.writes_failed, one.reliable,
+                *(one.first_drift or (None, None)),
+            )
+            for one in self.conversations
+        ]  # fmt: skip
+        return frame_of(replays, _REPLAYS)
+
+
+def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:
+    """Hold one log of a benchmark against its tasks, in the world of a domain or without one."""
+    given = world.tasks if world else None
+    stored = log.corpus.notes.tasks if log.corpus is not None else []
+    tasks, tasks_from = tasks_of_log(log.dialogues, stored, given, log.file)
+    by_id = {task.id: task for task in tasks}
+    facts = task_facts(tasks, world)
+    reason: NoReplay = "no world" if world is None else "calls in prose" if _calls_in_prose(log) else ""
+    replayed = [
+        replay_conversation(dialogue, by_id[dialogue.ended.task], None if reason else world)
+        for dialogue in log.dialogues
+        if dialogue.ended.task in by_id
+    ]
+    idle, passes = None, tuple[str, ...]()
+    if world is not None and tasks:
+        passes = tuple(task.id for task in tasks if judge(task, Conduct(world=world.world(task))).success)
+        idle = sum(each.null_pass is True for each in facts) / len(tasks), len(passes) / len(tasks)
+    return LogAudit(
+        domain=world.name if world else None,
+        integrity=check_integrity(log.dialogues, tasks, tasks_from),
+        tasks=tuple(tasks),
+        facts=tuple(facts),
+        conversations=tuple(replayed),
+        no_replay=reason,
+        idle=idle,
+        idle_passes=passes,
+    )
+
+
+def _calls_in_prose(log: TrialLog) -> bool:
+    """Whether the agent wrote its calls into texts (ReAct), so that none can be made again."""
+    if any(turn.calls for dialogue in log.dialogues for turn in dialogue.turns):
+        return False
+    texts = (turn.text for dialogue in log.dialogues for turn in dialogue.turns if turn.speaker == "system")
+    return any("Action:" in text and '"name"' in text for text in texts)
+
+
+def replay_conversation(dialogue: Dialogue, task: ToolTask, world: ToolDomain | None) -> ReplayedConversation:
+    """Make the recorded calls again, and judge what they lead to; without a world, only what texts and calls say."""
+    calls = list(dialogue.calls())
+    done = replay(world, task, calls) if world is not None else None
+    outcome, finished = dialogue.ended, _FINISHED[dialogue.ended.end]
+    conduct = Conduct(
+        world=done.world if done is not None else None,
+        said=[AgentText(text, with_call) for text, with_call in _agent_texts(dialogue, calls)],
+        calls=[call for _, call in calls],
+        finished=finished,
+    )
+    verdict = judge(task, conduct)
+    facts = _replay_facts(done) if done is not None else {}
+    return ReplayedConversation(
+        id=dialogue.id,
+        task=outcome.task,
+        trial=outcome.trial,
+        finished=finished,
+        recorded_reward=outcome.reward,
+        recorded_parts={_PARTS.get(part, part): value >= PASSED for part, value in outcome.parts.items()},
+        contradicts_parts=contradicts_parts(outcome),
+        replay_reward=verdict.reward,
+        replay_parts=verdict.parts,
+        outputs=verdict.outputs,
+        order_only=verdict.order_only,
+        **facts,
+    )
+
+
+def _agent_texts(dialogue: Dialogue, calls: Sequence[tuple[Speaker, Call]]) -> Iterator[tuple[str, bool]]:
+    """What the agent said, and whether a call stood beside it in the same message."""
+    calling = {call.message for side, call in calls if side == "system" and call.message is not None}
+    for turn in dialogue.turns:
+        if turn.speaker == "system" and turn.text:
+            yield turn.text, turn.source in calling
+
+
+def _replay_facts(done: Replay) -> dict[str, Any]:
+    differing = [call for call in done.calls if call.drift == "differs"]
+    first = next((call for call in done.writes() if call.drift == "differs"), next(iter(differing), None))
+    return {
+        "writes_done": done.writes_done,
+        "writes_failed": done.writes_failed,
+        "reliable": done.reliable,
+        "drift": dict(done.drift()),
+        "renamed": tuple(dict.fromkeys(call.renamed for call in done.calls if call.renamed)),
+        "first_drift": None if first is None else (first.recorded.message, first.recorded.name),
+    }
+
+
+class Regraded(Struct, frozen=True, kw_only=True):
+    """The conversations that other tasks can grade: with their recorded verdicts, and graded again."""
+
+    before: TrialLog
+    after: TrialLog
+    #: Tasks of the log whose user was told something else, so that the conversation is no trial of the new task.
+    other_instruction: tuple[str, ...]
+    #: Tasks of the log that the other version does not have.
+    missing: tuple[str, ...]
+    #: Conversations with a part that only a model could judge again.
+    open: tuple[str, ...]
+
+
+def regrade(log: TrialLog, tasks: Sequence[ToolTask], world: ToolDomain) -> Regraded:
+    """Grade the conversations of a log under other tasks, where their instructions are the same."""
+    stored = log.corpus.notes.tasks if log.corpus is not None else []
+    before = {task.id: task for task in tasks_of_log(log.dialogues, stored, None, log.file)[0] or world.tasks}
+    after = {task.id: task for task in tasks}
+    changed = [
+        task for task in log.tasks if task in before and task in after and _told(before[task]) != _told(after[task])
+    ]
+    pairs: list[tuple[Dialogue, Dialogue]] = []
+    undecided = []
+    for dialogue in log.dialogues:
+        task = dialogue.ended.task
+        if task not in after or task in changed:
+            continue
+        passed = _verdict(dialogue, before.get(task), after[task], world)
+        if passed is None:
+            undecided.append(dialogue.id)
+            continue
+        old = structs.replace(dialogue.ended, success=has_passed(dialogue), parts={})
+        new = structs.replace(old, success=passed, reward=float(passed))
+        pairs.append((structs.replace(dialogue, outcome=old), structs.replace(dialogue, outcome=new)))
+    if not pairs:
+        raise DialgaugeError("no conversation can be graded by these tasks: none has their ids and instructions")
+    return Regraded(
+        before=TrialLog(f"{log.name} as recorded", [old for old, _ in pairs]),
+        after=TrialLog(f"{log.name} graded again", [new for _, new in pairs]),
+        other_instruction=tuple(changed),
+        missing=tuple(task for task in log.tasks if task not in after),
+        open=tuple(undecided),
+    )
+
+
+def _told(task: ToolTask) -> list[str]:
+    return task.instruction.split()
+
+
+def _verdict(dialogue: Dialogue, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
+    """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
+    graded = replay_conversation(dialogue, after, world)
+    if graded.finished is False or False in graded.replay_parts.values():
+        return False
+    for part in (part for part, holds in graded.replay_parts.items() if holds is None):
+        field = _ABOUT.get(part)
+        same = before is not None and field is not None and getattr(before, field) == getattr(after, field)
+        if not same or part not in graded.recorded_parts:
+            return None
+        if not graded.recorded_parts[part]:
+            return False
+    return graded.finished  # None: the log does not say how it ended

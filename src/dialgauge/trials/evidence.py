@@ -1,0 +1,380 @@
+"""What a failed conversation shows, before anybody is suspected.
+
+Calls that write are held against the expected ones; each value that differs is traced to where it came from; each
+expected write that was not made, to whether the user ever spoke of it and what the agent said. Nothing here decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from dialgauge.dialogue import Blame, Call, Dialogue, Speaker, Turn
+from dialgauge.formats import OUT_OF_SCOPE
+from dialgauge.trials.audit import ReplayedConversation
+from dialgauge.trials.expected import paired
+from dialgauge.trials.facts import TaskFacts
+from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
+
+#: Who or what ended it; ``error``: something technical; ``untold``: the log does not say it.
+Ended: TypeAlias = Literal["user", "agent", "steps", "error", "untold"]
+#: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
+#: A number of one or two digits, yes and no occur by chance: untold unless what they are about stands beside them.
+Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
+#: An expected write that was not made: it was the user's own to make, the agent handed the user over, the user never
+#: spoke of it, the agent tried and failed, refused it, or just left it.
+Fate: TypeAlias = Literal["users", "transferred", "unvoiced", "failed", "refused", "left"]
+
+#: Tools of domains that are not here: names that begin so only look something up.
+_READS = ("get", "search", "list", "find", "calculate", "think", "check", "transfer", "can_", "verify")
+#: How people speak of what a tool does, by a word of its name.
+_SPOKEN = {
+    "cancel": r"cancel|call(?:ed)? off|refund|\bdrop",
+    "baggages": r"\bbag|luggage|suitcase",
+    "certificate": r"certificate|voucher|compensat|credit|refund|gesture",
+    "passengers": r"passenger|\bname\b|travell?er|myself|companion",
+    "flights": r"flight|upgrad|cabin|class|chang|earlier|later|nonstop|direct|business|econom",
+    "book": r"\bbook|\bfly\b|flight|reserv|ticket|\btrip",
+    "exchange": r"exchang|replac|swap|differen|chang",
+    "return": r"\breturn|send .{0,20}back|refund",
+    "items": r"chang|modif|differen|replac|swap",
+    "address": r"address|mov(?:e|ing)|ship",
+    "payment": r"\bpay|card|paypal",
+}
+_REFUSES = re.compile(
+    r"\b(?:unfortunately|cannot|unable|not (?:possible|able|eligible|allowed|permitted)|against)\b|can't\b",
+    re.IGNORECASE,
+)
+_PAYMENT = re.compile(
+    r"\b(?:certificates?|gift ?cards?|gcs?|(?:credit |master|debit )?cards?|visa|paypal|original payment)\b"
+)
+_STOP = re.compile(r"###\s?[A-Z-]+\s?###")
+_USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d+\b")
+#: How agents speak of the id of a user, of what else tells who it is, and of the id of a record.
+_USER = re.compile(r"user id", re.IGNORECASE)
+_WHO = re.compile(r"user id|customer id|phone number|e-?mail", re.IGNORECASE)
+_RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.IGNORECASE)
+#: Identifiers of records: what a call is about.
+_ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: Arguments of a missing call that are named.
+_FEW = 3
+#: Values that are no evidence by themselves.
+_SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
+
+
+#: A call and who made it.
+_Made: TypeAlias = tuple[Speaker, Call]
+
+
+class WrongValue(Struct, frozen=True, kw_only=True):
+    """A value of a write that differs from the expected one; ``known`` says where the agent could have had that."""
+
+    argument: str
+    expected: str
+    made: str
+    source: Source
+    known: Source
+
+
+class Deviation(Struct, frozen=True, kw_only=True):
+    """A write that is missing, extra or wrong. ``message`` is the call's; of a missing one, where its fate shows."""
+
+    kind: Literal["missing", "extra", "wrong"]
+    tool: str
+    record: str
+    message: int | None = None
+    fate: Fate | None = None
+    values: tuple[WrongValue, ...] = ()
+    #: Of a missing call of a tool that was called otherwise: what no such call has, the record's id alone if that.
+    lacking: str = ""
+
+
+class FailureEvidence(Struct, frozen=True, kw_only=True):
+    """All that the rules look at."""
+
+    conversation: str
+    task: str
+    trial: int
+    ended: Ended
+    last_message: int
+    #: The message that ended it: of an agent's end its last words or call, else the last message of all.
+    end_message: int | None = None
+    #: The data at the end are right: only what was told, or the steps, can have failed.
+    data_right: bool | None
+    deviations: tuple[Deviation, ...]
+    #: Outputs that the task wants and the agent never told.
+    unsaid: tuple[str, ...]
+    #: The message in which the agent first asked who the user is, where the instruction says it, the user never did,
+    #: and nothing was looked up.
+    unidentified: int | None
+    #: Did the agent at the end ask for a record's id alone, which the user was not given?
+    insists_on_record: bool
+    #: The message of a call that handed the user over.
+    transfer: int | None
+    #: The user's last message says that it is out of its scope.
+    out_of_scope: bool
+    #: What checks saw in the user, by code.
+    faults: tuple[Blame, ...]
+    #: Arguments of expected writes that nobody was given, and whether an expected write fails in its own world.
+    unsupported: tuple[str, ...]
+    failing_gold: bool
+    #: Does the instruction say how the user wants to pay?
+    payment_told: bool
+
+    def of_kind(self, kind: str) -> tuple[Deviation, ...]:
+        return tuple(each for each in self.deviations if each.kind == kind)
+
+    def fault(self, *codes: str) -> Blame | None:
+        """The first of the user's faults of these kinds."""
+        return next((fault for fault in self.faults if fault.code in codes), None)
+
+
+def failure_evidence(
+    dialogue: Dialogue,
+    task: ToolTask,
+    *,
+    domain: ToolDomain | None,
+    replayed: ReplayedConversation,
+    facts: TaskFacts,
+    faults: Sequence[Blame] = (),
+) -> FailureEvidence:
+    """The evidence on one failed conversation."""
+    known, outcome = _Known(dialogue, task), dialogue.ended
+    texts, calls = known.texts, known.calls
+    replayed_data = replayed.replay_parts.get("DB")
+    data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
+    made = [(side, call) for side, call in calls if _writes(call.name, domain)]
+    expected = [call for call in task.expected or () if _writes(call.name, domain)]
+    deviations = [] if data_right else list(_deviations(expected, made, known))
+    return FailureEvidence(
+        conversation=dialogue.id,
+        task=outcome.task,
+        trial=outcome.trial,
+        ended=_ended(dialogue),
+        last_message=max(map(_place, texts), default=0),
+        end_message=_end_message(dialogue),
+        data_right=data_right,
+        deviations=tuple(deviations),
+        unsaid=tuple(output for output, is_said in (replayed.outputs or {}).items() if not is_said),
+        unidentified=known.unidentified,
+        insists_on_record=known.insists_on_record,
+        transfer=next((call.message for _, call in calls if call.name.startswith("transfer")), None),
+        out_of_scope=bool(texts) and OUT_OF_SCOPE.search(texts[-1].text) is not None,
+        faults=tuple(faults),
+        unsupported=tuple(each.argument for each in facts.unsupported or ()),
+        failing_gold=any(each.kind == "write" for each in facts.failing_gold or ()),
+        payment_told=_PAYMENT.search(known.instruction) is not None,
+    )
+
+
+def _writes(name: str, domain: ToolDomain | None) -> bool:
+    if domain is not None and name in domain.tools:
+        return domain.tools[name].writes
+    return not name.startswith(_READS)
+
+
+def _texts(dialogue: Dialogue) -> list[Turn]:
+    return [turn for turn in dialogue.turns if turn.text]
+
+
+def _place(turn: Turn) -> int:
+    """The message that a turn was read from."""
+    return turn.source or 0
+
+
+def _ended(dialogue: Dialogue) -> Ended:
+    texts, end = _texts(dialogue), dialogue.ended.end
+    if not texts or end == "infrastructure":
+        return "error"
+    if end == "limit":
+        return "steps"
+    if texts[-1].speaker == "user" and _STOP.search(texts[-1].text):
+        return "user"
+    return "agent" if end == "finished" else "untold"
+
+
+def _end_message(dialogue: Dialogue) -> int | None:
+    ended = _ended(dialogue)
+    sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
+    places = [_place(turn) for turn in _texts(dialogue) if turn.speaker in sides]
+    places += [call.message for side, call in dialogue.calls() if side in sides and call.message is not None]
+    return max(places, default=None)
+
+
+class _Known:
+    """What was said, shown and told by each message of a conversation."""
+
+    def __init__(self, dialogue: Dialogue, task: ToolTask) -> None:
+        self._dialogue = dialogue
+        self.texts, self.calls = _texts(dialogue), list(dialogue.calls())
+        self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
+
+    def user_said(self, before: int | None = None) -> str:
+        texts = (turn for turn in self.texts if turn.speaker == "user")
+        return "\n".join(turn.text for turn in texts if before is None or _place(turn) < before).lower()
+
+    def shown(self, before: int | None = None) -> str:
+        """Answers of tools."""
+        calls = (call for _, call in self.calls if before is None or (call.message or 0) < before)
+        return "\n".join(call.result or "" for call in calls if not call.failed).lower()
+
+    def source(self, value: str, argument: str, before: int | None = None) -> Source:
+        if not value:
+            return "nowhere"
+        wanted = _wanted(value.lower(), argument.rpartition(".")[2].lower())
+        if wanted.search(self.instruction):
+            return "instruction"
+        if wanted.search(self.shown(before)):
+            return "tool"
+        if wanted.search(self.user_said(before)):
+            return "user"
+        return "untold" if _SHORT.fullmatch(value) else "nowhere"
+
+    @property
+    def unidentified(self) -> int | None:
+        """Where the agent asks who the user is, in a conversation in which nobody ever was told."""
+        ids = _USER_ID.findall(self.instruction)
+        if not ids or identifiers_of(self._dialogue) or any(each in self.user_said() for each in ids):
+            return None
+        return next((_place(turn) for turn in self._asking(_WHO, _RECORD)), None)
+
+    @property
+    def insists_on_record(self) -> bool:
+        """Whether the last time the agent asks for an id, again, it is that of a record and not the user's."""
+        asked = list(self._asking(_USER, _RECORD))
+        return len(asked) > 1 and not _USER.search(asked[-1].text)
+
+    def _asking(self, *kinds: re.Pattern[str]) -> Iterator[Turn]:
+        """What the agent says of ids of some kinds."""
+        texts = (turn for turn in self.texts if turn.speaker == "system")
+        return (turn for turn in texts if any(kind.search(turn.text) for kind in kinds))
+
+    def fate(self, gold: GoldCall, made: Sequence[_Made]) -> tuple[Fate | None, int | None]:
+        """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
+        handed = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
+        if handed is not None:
+            return "transferred", handed
+        failed = next((call.message for _, call in made if call.failed and call.name == gold.name), None)
+        if failed is not None:
+            return "failed", failed
+        matter = "|".join(_SPOKEN[word] for word in gold.name.lower().split("_") if word in _SPOKEN)
+        if not matter:
+            return None, None
+        spoken_of = [turn for turn in self.texts if re.search(matter, turn.text.lower())]
+        voiced = next((_place(turn) for turn in spoken_of if turn.speaker == "user"), None)
+        if voiced is None and not any(turn.speaker == "system" and "?" in turn.text for turn in spoken_of):
+            return "unvoiced", _place(self.texts[-1]) if self.texts else None
+        later = (turn for turn in spoken_of if turn.speaker == "system" and _place(turn) > (voiced or 0))
+        refused = next((_place(turn) for turn in later if _refuses(turn.text, matter)), None)
+        return ("refused", refused) if refused is not None else ("left", voiced)
+
+
+def _refuses(text: str, matter: str) -> bool:
+    parts = re.split(r"(?<=[.!?])\s|\n", text)
+    return any(_REFUSES.search(part) and re.search(matter, part.lower()) for part in parts)
+
+
+def _wanted(value: str, argument: str) -> re.Pattern[str]:
+    """How a value stands in a text: as a whole word or number, a short one beside what its argument is about."""
+    own = re.escape(value)
+    if _NUMBER.fullmatch(value):
+        own = rf"(?<!\w)(?<!\d[.,:/-]){own}(?:\.0+)?(?!\w)(?![.,:/-]\d)"
+    if not _SHORT.fullmatch(value):
+        return re.compile(rf"(?<!\w){own}(?!\w)")
+    words = argument.split("_")
+    about = "|".join(_SPOKEN[word] for word in words if word in _SPOKEN) or "|".join(map(re.escape, words))
+    return re.compile(rf'"{re.escape(argument)}":\s?"?{own}|\$\s?{own}|{own}\s(?:[a-z-]+\s){{0,2}}(?:{about}|dollars)')
+
+
+def _record(arguments: Any) -> str:
+    given = arguments if isinstance(arguments, dict) else {}
+    names = [*_ABOUT, *(name for name in given if name.endswith("_id"))]
+    return next((str(given[name]) for name in names if name in given), "")
+
+
+def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Known) -> Iterator[Deviation]:
+    """Writes that are not as expected: paired are equal ones, then those of one tool on one record."""
+    done = [(side, call) for side, call in made if not call.failed and call.result is not None]
+    calls = [call for _, call in done]
+    same = paired(expected, calls, _exactly)
+    pairs = paired(expected, calls, _exactly, _tool_and_record)
+    for gold, equal, place in zip(expected, same, pairs, strict=True):
+        record = _record(gold.arguments)
+        if equal is not None:
+            continue
+        if gold.by_user:
+            yield Deviation(kind="missing", tool=gold.name, record=record, fate="users")
+        elif place is None:
+            fate, message = known.fate(gold, made)
+            lacking = _lacking(gold, made)
+            yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message, lacking=lacking)
+        else:
+            like = calls[place]
+            values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.message or 0))
+            yield Deviation(kind="wrong", tool=gold.name, record=record, message=like.message or 0, values=values)
+    left = [each for place, each in enumerate(done) if place not in pairs]
+    for side, call in left:
+        if side == "user":  # what a user tries on its own device is nobody's fault
+            continue
+        values = tuple(
+            WrongValue(
+                argument=path, expected="", made=text, source=known.source(text, path, call.message), known="nowhere"
+            )
+            for path, text in _leaves(call.arguments)
+        )
+        record = _record(call.arguments)
+        yield Deviation(kind="extra", tool=call.name, record=record, message=call.message, values=values)
+
+
+def _lacking(gold: GoldCall, made: Sequence[_Made]) -> str:
+    """The arguments of a missing call that no call of its tool has; empty where the tool was never called."""
+    others = [set(_leaves(call.arguments)) for _, call in made if call.name == gold.name]
+    if not others:
+        return ""
+    wanted = list(dict.fromkeys(_leaves(gold.arguments)))
+    lacking = [leaf for leaf in wanted if not any(leaf in other for other in others)] or wanted
+    of_record = [leaf for leaf in lacking if leaf[0] in _ABOUT]
+    return ", ".join(f"{name} {text}" for name, text in (of_record or lacking)[:_FEW]) or "once more"
+
+
+def _exactly(call: GoldCall | Call) -> str:
+    return f"{call.name} {canonical(call.arguments, 'by-value')}"
+
+
+def _tool_and_record(call: GoldCall | Call) -> str | None:
+    """What a call is to do, and on what; nothing of a call that the user is to make."""
+    return None if isinstance(call, GoldCall) and call.by_user else f"{call.name} {_record(call.arguments)}"
+
+
+def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iterator[WrongValue]:
+    wanted, given = list(_leaves(expected)), list(_leaves(made))
+    missing = [each for each in wanted if each not in given]
+    surplus = [each for each in given if each not in wanted]
+    for path in dict.fromkeys(path for path, _ in [*missing, *surplus]):
+        should = [text for name, text in missing if name == path]
+        was = [text for name, text in surplus if name == path]
+        for number in range(max(len(should), len(was))):
+            value = should[number] if number < len(should) else ""
+            text = was[number] if number < len(was) else ""
+            yield WrongValue(
+                argument=path,
+                expected=value,
+                made=text,
+                source=known.source(text, path, message),
+                known=known.source(value, path, message),
+            )
+
+
+def _leaves(value: Any, path: str = "") -> Iterable[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _leaves(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each, path)
+    elif value is not None:
+        yield path, f"{value:g}" if isinstance(value, float) else str(value)

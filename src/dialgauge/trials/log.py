@@ -1,0 +1,363 @@
+"""A log of agents, read once: its conversations as trials of tasks, and how many of them there should be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec import Struct, structs
+
+from dialgauge.dialogue import Dialogue, End, Outcome
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats import ENDS, LAST_RESORT, AnyFrame, Corpus, UnknownFormat, planned_results, read
+from dialgauge.measures import Count, Coverage
+from dialgauge.text import some_of
+from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, log_domain
+
+#: What agents did: a file, records of a log or a frame of them, or dialogues.
+Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
+#: Formats of dialogues and predictions, in which nothing is said of tasks and verdicts.
+_NO_LOGS = frozenset({LAST_RESORT, "parquet"})
+#: Logs of the benchmarks, which have rewards, a plan and a simulated user; all others are logs of agents in general.
+BENCHMARKS = frozenset({"tau", "tau2"})
+#: Logs whose conversations each name the one model that they are of.
+_OF_ONE_MODEL = frozenset({"chat", "inspect"})
+#: A reward this close to 1 is a pass.
+_ROUNDING = 1e-6
+PASSED = 1 - _ROUNDING
+#: A score with more different texts is no label.
+_MOST_LABELS = 12
+SIDES = ("agent", "user")
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One trial of one task; None is what the log does not say."""
+
+    id: str
+    task: str
+    trial: int
+    domains: tuple[str, ...]
+    end: End
+    reason: str
+    success: bool | None
+    reward: float | None
+    parts: dict[str, float]
+    #: By side; ``both`` where the log does not tell them apart.
+    costs: dict[str, float]
+    seconds: dict[str, float]
+    tokens: float | None
+    turns: dict[str, int]
+    calls: dict[str, int]
+    #: Scores of the log that are numbers, and those that are labels.
+    numbers: dict[str, float] = {}
+    labels: dict[str, str] = {}
+    #: There is a verdict, or in a log without any a score, and it is one on the agent.
+    scored: bool = False
+
+
+class TrialLog:
+    """A log: who made it, its conversations in order, and each of them as an attempt at a task."""
+
+    def __init__(
+        self,
+        name: str,
+        corpus: Corpus | Iterable[Dialogue],
+        plan: Outcome | None = None,
+        graders: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        #: Scores that are verdicts of graders.
+        self.graders = tuple(graders)
+        self.corpus = corpus if isinstance(corpus, Corpus) else None
+        dialogues = corpus.dialogues if isinstance(corpus, Corpus) else corpus
+        self.dialogues: Sequence[Dialogue] = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
+        outcomes = [dialogue.ended for dialogue in self.dialogues]
+        #: ``plan`` is what a file says of itself in which no conversation is.
+        self._told = [*outcomes, *([plan] if plan else [])]
+        _refuse_models(outcomes)
+        self._read_scores(outcomes)
+        made = [_attempt(dialogue) for dialogue in self.dialogues]
+        #: Is there a yes or no on any conversation? Without one there is no pass^k, and those with a score count.
+        self.has_verdicts = any(attempt.success is not None for attempt in made) or not self.in_general
+        self.attempts = [self._scored(attempt, outcome) for attempt, outcome in zip(made, outcomes, strict=True)]
+
+    def _read_scores(self, outcomes: Sequence[Outcome]) -> None:
+        """Which scores of the log are numbers, which are labels, and which are texts."""
+        given: dict[str, list[float | str]] = {}
+        for outcome in outcomes:
+            for name, value in outcome.scores.items():
+                given.setdefault(name, []).append(value)
+        texts = {name: sorted(set(map(_text, values))) for name, values in given.items()}
+        #: Scores that are numbers wherever they are given, with their lowest and highest value.
+        self.numeric = {
+            name: (float(min(values)), float(max(values)))
+            for name, values in given.items()
+            if not any(isinstance(value, str) for value in values)
+        }
+        self.labelled = {
+            name: values for name, values in texts.items() if name not in self.numeric and len(values) <= _MOST_LABELS
+        }
+        #: Scores with so many different values that they are texts.
+        self.free_texts = [name for name in given if name not in self.numeric and name not in self.labelled]
+        self.zero_or_one = {name for name in self.numeric if {float(value) for value in given[name]} <= {0.0, 1.0}}
+
+    def _scored(self, attempt: Attempt, outcome: Outcome) -> Attempt:
+        numbers = {name: float(value) for name, value in outcome.scores.items() if name in self.numeric}
+        labels = {name: _text(value) for name, value in outcome.scores.items() if name in self.labelled}
+        is_judged = attempt.success is not None or (not self.has_verdicts and bool(numbers or labels))
+        return structs.replace(
+            attempt, numbers=numbers, labels=labels, scored=is_judged and attempt.end != "infrastructure"
+        )
+
+    @property
+    def file(self) -> str:
+        """Where it was read from; empty for what was in memory."""
+        return self.corpus.source if self.corpus is not None and self.corpus.files else ""
+
+    @cached_property
+    def in_general(self) -> bool:
+        """Is it a log of agents in general, and not one of a benchmark that is known?"""
+        return self.said("benchmark") not in BENCHMARKS
+
+    @cached_property
+    def benchmark(self) -> str:
+        """``tau`` or ``tau2``; empty for other logs."""
+        return log_benchmark(self.dialogues)
+
+    def said(self, key: str) -> str:
+        """The different values that conversations give for a fact of the log, joined by commas."""
+        texts = (each.benchmark if key == "benchmark" else each.facts.get(key, "") for each in self._told)
+        return ",".join(dict.fromkeys(filter(None, texts)))
+
+    def domain(self, named: str | None, root: Path | None) -> ToolDomain | None:
+        """The domain that is named, or the one of ours whose log it is; None where its records are not here."""
+        if named is None:
+            return log_domain(self.dialogues, root)
+        world = load_tool_domain(named, root=root)
+        if world.benchmark not in ("", self.benchmark):
+            raise DialgaugeError(
+                f"the log is of {self.benchmark}, and the tools and records of '{world.name}' are those of "
+                f"{world.benchmark}, where its calls would not mean the same; leave out --domain",
+                file=self.file or None,
+            )
+        return world
+
+    @cached_property
+    def tasks(self) -> dict[str, list[int]]:
+        """The places of each task's attempts."""
+        tasks: dict[str, list[int]] = {}
+        for index, attempt in enumerate(self.attempts):
+            tasks.setdefault(attempt.task, []).append(index)
+        return tasks
+
+    @cached_property
+    def _planned(self) -> tuple[int, int]:
+        plans = [each.planned for each in self._told if each.planned is not None]
+        return max((tasks for tasks, _ in plans), default=0), max((trials for _, trials in plans), default=0)
+
+    @property
+    def plan(self) -> Literal["named", "unnamed", "log"]:
+        """Does the log say what was planned? One of agents in general need not have any plan."""
+        tasks, trials = self._planned
+        if self.in_general and not trials:
+            return "log"
+        return "named" if tasks and trials else "unnamed"
+
+    @cached_property
+    def trials(self) -> int:
+        """How many trials of each task were planned: as the log says or, where it does not, as many as any has.
+
+        The numbers that trials bear do not matter: trials 2 and 3 of every task are two trials.
+        """
+        numbers = 0 if self.in_general else len({attempt.trial for attempt in self.attempts})
+        return self._planned[1] or max(numbers, *map(len, self.tasks.values()), 0)
+
+    @cached_property
+    def planned_tasks(self) -> int:
+        return max(self._planned[0], len(self.tasks))
+
+    @property
+    def planned(self) -> int:
+        """How many conversations were planned; of a log that does not say it, as many as there are."""
+        return len(self.attempts) if self.plan == "log" else self.planned_tasks * self.trials
+
+    @cached_property
+    def scored_trials(self) -> dict[str, int]:
+        """How many trials of each task have a verdict."""
+        return {task: sum(self.attempts[index].scored for index in places) for task, places in self.tasks.items()}
+
+    @property
+    def scored(self) -> int:
+        """How many attempts have a verdict on the agent."""
+        return sum(self.scored_trials.values())
+
+    @property
+    def most_scored(self) -> int:
+        """The most trials of a task that have a verdict."""
+        return max(self.scored_trials.values(), default=0)
+
+    def tasks_with(self, trials: int) -> int:
+        """How many tasks have so many trials with a verdict, or more: those that pass^k of this k rests on."""
+        return sum(count >= trials for count in self.scored_trials.values())
+
+    @property
+    def beyond_plan(self) -> dict[str, int]:
+        """How many conversations of a task are more than were planned, by task."""
+        return {task: len(places) - self.trials for task, places in self.tasks.items() if len(places) > self.trials}
+
+    @cached_property
+    def surplus(self) -> set[str]:
+        """The last trials of each task that has more than were planned, where the log names a plan."""
+        if not self._planned[1]:
+            return set()
+        ordered = {
+            task: sorted(places, key=lambda index: self.attempts[index].trial) for task, places in self.tasks.items()
+        }
+        return {self.attempts[index].id for places in ordered.values() for index in places[self._planned[1] :]}
+
+    @cached_property
+    def broken(self) -> dict[str, int]:
+        """What failed beside the agent, by reason."""
+        reasons = (attempt.reason for attempt in self.attempts if attempt.end == "infrastructure")
+        return dict(Counter(reasons).most_common())
+
+    @property
+    def unknown_ends(self) -> dict[str, int]:
+        """Ends that are not known and have a verdict, which counts, by reason."""
+        reasons = (attempt.reason for attempt in self.attempts if attempt.reason not in ENDS and attempt.scored)
+        return dict(Counter(reasons).most_common())
+
+    @property
+    def unjudged(self) -> int:
+        """How many attempts came to their end and have no verdict."""
+        return sum(attempt.end != "infrastructure" and not attempt.scored for attempt in self.attempts)
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """Conversations, and tasks of which any has a verdict.
+
+        An extra trial of one task does not replace a missing trial of another, and a conversation that broke off and
+        was held again is not missing.
+        """
+        broken = Counter(attempt.task for attempt in self.attempts if attempt.end == "infrastructure")
+        counts = {task: min(count, self.trials) for task, count in self.scored_trials.items()}
+        failed = sum(min(broken[task], self.trials - count) for task, count in counts.items())
+        return Coverage(
+            {
+                "conversations": Count(
+                    expected=self.planned, read=len(self.attempts), scored=sum(counts.values()), failed=failed
+                ),
+                "tasks": Count(expected=self.planned_tasks, read=len(self.tasks), scored=self.tasks_with(1), failed=0),
+            },
+            policy="a conversation that failed by infrastructure is not counted, and neither is one that is missing",
+        )
+
+    def bounds(self) -> tuple[float, float]:
+        """pass^1 over the plan, a mean over tasks, if all that is missing had failed, and if it had passed."""
+        unplanned = self.plan == "log"
+        untouched = 0 if unplanned else self.planned_tasks - len(self.tasks)
+        low, missing = Fraction(0), Fraction(untouched)
+        for task, places in self.tasks.items():
+            planned, trials = len(places) if unplanned else self.trials, self.scored_trials[task]
+            successes = sum(bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored)
+            low += Fraction(successes, max(trials, planned))
+            missing += Fraction(max(planned - trials, 0), planned)
+        tasks = len(self.tasks) + untouched
+        return float(low / tasks), float((low + missing) / tasks)
+
+
+def read_log(source: Attempted, name: str = "", format: str | None = None, success: str = "") -> TrialLog:
+    """Read a log; of a file without conversations, what it says was planned."""
+    if not isinstance(source, str | Path):
+        return TrialLog(name, read(source, success=success))
+    name = name or Path(source).name
+    try:
+        corpus = read(source, format=format, success=success)
+    except UnknownFormat as error:
+        raise DialgaugeError(f"it is no log of agents: {error.message}", file=str(source)) from error
+    except DialgaugeError:
+        plan = None if format else planned_results(source)
+        if plan is None:
+            raise
+        return TrialLog(name, Corpus(source=str(source), format="", kind="", files=[str(source)]), plan)
+    if corpus.format in _NO_LOGS:
+        why = f"it is no log of agents in a known format; 'dialgauge data map {source}' proposes how to read it"
+        raise DialgaugeError(why, file=str(source))
+    try:
+        return TrialLog(name, corpus)
+    except DialgaugeError as error:
+        raise error.at(file=str(source)) from error
+
+
+def _attempt(dialogue: Dialogue) -> Attempt:
+    """The attempt that a conversation is; one that says neither task nor verdict is an error."""
+    outcome = dialogue.ended
+    if not outcome.task and outcome.success is None:
+        raise DialgaugeError(
+            "it says neither whether its task was done (outcome, success) nor which task it is a trial of (outcome, "
+            "task); logs of agents do, and what 'dialgauge data convert' makes of them",
+            dialogue=dialogue.id,
+        )
+    used = outcome.usage
+    tokens = [usage.tokens for usage in used.values() if usage.tokens is not None]
+    sides = {"agent": "system", "user": "user"}
+    turns = {side: [turn for turn in dialogue.turns if turn.speaker == sides[side]] for side in SIDES}
+    seconds = {side: usage.seconds for side, usage in used.items() if usage.seconds is not None}
+    if outcome.seconds is not None:
+        seconds["both"] = outcome.seconds
+    return Attempt(
+        id=dialogue.id,
+        task=outcome.task or dialogue.id,
+        trial=outcome.trial,
+        domains=dialogue.domains,
+        end=outcome.end,
+        reason=outcome.reason,
+        success=outcome.success,
+        reward=None if outcome.reward is None else _share(dialogue.id, "reward", outcome.reward),
+        parts={part: _share(dialogue.id, f"reward's part {part}", value) for part, value in outcome.parts.items()},
+        costs={side: usage.cost for side, usage in used.items() if usage.cost is not None},
+        seconds=seconds,
+        tokens=sum(tokens) if tokens else None,
+        turns={side: len(own) for side, own in turns.items()},
+        calls={side: sum(len(turn.calls or ()) for turn in own) for side, own in turns.items()},
+    )
+
+
+def _share(dialogue: str, name: str, value: float) -> float:
+    if 1 < value <= 1 + _ROUNDING:
+        return 1.0
+    if not 0 <= value <= 1:
+        raise DialgaugeError(f"the {name} must be between 0 and 1 (got {value:g})", dialogue=dialogue)
+    return value
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def has_passed(dialogue: Dialogue) -> bool:
+    """Whether the log says so."""
+    reward = dialogue.ended.reward
+    return reward is not None and reward >= PASSED
+
+
+def has_failed(dialogue: Dialogue) -> bool:
+    """Whether it has a reward and did not pass."""
+    return dialogue.ended.reward is not None and not has_passed(dialogue)
+
+
+def _refuse_models(outcomes: Sequence[Outcome]) -> None:
+    """Conversations of several models are no trials of one agent."""
+    models = Counter(
+        each.facts["agent"] for each in outcomes if each.benchmark in _OF_ONE_MODEL and "agent" in each.facts
+    )
+    if len(models) > 1:
+        listed = some_of((f"{model[:60]} {count:,}" for model, count in models.most_common()), 8)
+        raise DialgaugeError(
+            f"it has conversations of {len(models):,} models ({listed}), which are not trials of one agent; keep those "
+            "of each model in a file of its own, or give all conversations the same 'model' to score them as one agent"
+        )

@@ -1,0 +1,131 @@
+"""What a reader of the scores of a log should know: what was not read, what counts as a verdict, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
+from dialgauge.formats import Notes, contradicts_parts
+from dialgauge.text import Note, counted, plain, some_of, times
+from dialgauge.trials.cards import MEAN_REWARD
+from dialgauge.trials.log import SIDES, TrialLog
+
+#: How many tasks, scores or fields a note names.
+_NAMED = 8
+_NO_VERDICT = (
+    "pass^k is left out: no conversation has a verdict, which is 'success' or 'passed' (true or false, 1 or 0), or a "
+    "'reward' of 1; --success FIELD names another field"
+)
+
+
+def trial_notes(
+    log: TrialLog, reading: Notes, left_out: Mapping[str, str], conversations: Mapping[str, int]
+) -> list[Note]:
+    """All notes; ``left_out`` are measures with the reason, ``conversations`` how many of them each mean rests on."""
+    notes = [
+        *_reading_notes(reading),
+        *(Note("left_out", f"{name} is left out: {why}") for name, why in left_out.items()),
+    ]
+    if log.trials > log.most_scored > 0:
+        planned = f"{counted(log.trials, 'trial')} {'was' if log.trials == 1 else 'were'} planned"
+        told = f"pass^k is left out above k = {log.most_scored:,}: {planned}, and no task has more with a verdict"
+        notes.append(Note("left_out", told))
+    if not log.attempts:
+        return notes
+    notes += _verdict_notes(log, reading)
+    notes += [
+        Note("partial_reward", f"{name} rests on {number:,} of {counted(log.scored, 'scored conversation')}")
+        for name, number in conversations.items()
+        if name.startswith(f"{MEAN_REWARD}[") and number < log.scored
+    ]
+    for side in SIDES:
+        known = sum(attempt.scored and side in attempt.costs for attempt in log.attempts)
+        if 0 < known < log.scored:
+            told = f"the cost of the {side} is known of {known:,} of {counted(log.scored, 'scored conversation')}"
+            notes.append(Note("partial_cost", told))
+    notes += [
+        Note("unknown_end", f"{counted(count, 'conversation')} ended with '{reason}', not a known end; the verdict in "
+             "the log counts")
+        for reason, count in log.unknown_ends.items()
+    ]  # fmt: skip
+    if log.in_general:
+        return [*notes, *_general_notes(log)]
+    odd = [dialogue.id for dialogue in log.dialogues if contradicts_parts(dialogue.ended)]
+    if odd:
+        notes.append(Note("contradicted", f"{contradicted_sentence(odd, len(log.attempts))}: the reward counts"))
+    return [*notes, *_plan_notes(log)]
+
+
+def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
+    """What pass^k rests on, where it is not a field of the log called so, and what may be one task or another."""
+    if reading.verdict_read:
+        yield Note("verdict", f"a conversation passed where '{reading.verdict_read}' is 1")
+    elif log.in_general and not log.has_verdicts:
+        yield Note("verdict", _NO_VERDICT)
+    elif log.in_general and log.unjudged:
+        yield Note("verdict", f"{counted(log.unjudged, 'conversation')} of {len(log.attempts):,} not judged")
+    for name in log.free_texts:
+        yield Note("verdict", f"the score '{name}' is left out: it is a text that differs between conversations")
+    spellings: dict[str, list[str]] = {}
+    for task in log.tasks:
+        spellings.setdefault(task.casefold(), []).append(task)
+    alike = [" and ".join(f"'{task}'" for task in tasks) for tasks in spellings.values() if len(tasks) > 1]
+    if alike:
+        told = f"tasks that differ only in case count as several ({some_of(alike, _NAMED)})"
+        yield Note("trial_ids", f"{told}; if they are one, write them alike")
+
+
+def _general_notes(log: TrialLog) -> Iterator[Note]:
+    """Of logs of agents in general: trials that are not of one task, what is unknown, and errors that count."""
+    tasks = (attempt.task for attempt in log.attempts)
+    if differing := differing_instructions(zip(tasks, log.dialogues, strict=True)):
+        yield Note("instructions", differing_sentence(differing))
+    known = {
+        "cost": any(attempt.costs for attempt in log.attempts),
+        "tokens": any(attempt.tokens is not None for attempt in log.attempts),
+        "how conversations ended": any(attempt.reason for attempt in log.attempts),
+    }
+    if lacking := [name for name, is_known in known.items() if not is_known]:
+        yield Note("unknown", f"the log does not say: {', '.join(lacking)}")
+    errors = Counter(
+        error
+        for attempt, dialogue in zip(log.attempts, log.dialogues, strict=True)
+        if (error := dialogue.ended.facts.get("error")) and attempt.scored and attempt.success is False
+    )
+    if errors:
+        shown = some_of((f"'{plain(text)[:60]}' {count:,}" for text, count in errors.most_common()))
+        yield Note(
+            "errors",
+            f"{counted(errors.total(), 'conversation')} with an error counted as failed, as the log says so ({shown}); "
+            "leave out the verdict if it was not the agent's",
+        )
+    yield from _surplus_notes(log)
+
+
+def _plan_notes(log: TrialLog) -> Iterator[Note]:
+    """What a benchmark's log does not say of how much of it there should be, and what is taken instead."""
+    if log.plan != "named":
+        taken = f"{counted(log.planned_tasks, 'task')} with {counted(log.trials, 'trial')} each, the most that any has"
+        yield Note("unknown_plan", f"the log does not say how many tasks and trials were planned: taken to be {taken}")
+    yield from _surplus_notes(log)
+
+
+def _surplus_notes(log: TrialLog) -> Iterator[Note]:
+    if more := log.beyond_plan:
+        told = f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(log.trials, 'trial')}"
+        told += f" (task {some_of(more, _NAMED)}): each counts as one more trial of its task"
+        yield Note("beyond_plan", told)
+    counts = Counter((attempt.task, attempt.trial) for attempt in log.attempts)
+    again = [f"task {task}, trial {trial:,}" for (task, trial), count in counts.items() if count > 1]
+    if again:
+        told = f"several conversations have the same number of a trial ({some_of(again, _NAMED)})"
+        yield Note("beyond_plan", f"{told}: each counts as a trial")
+
+
+def _reading_notes(reading: Notes) -> Iterator[Note]:
+    """What of a log was not read, so that nothing is dropped in silence."""
+    if reading.reading:
+        yield Note("read_as", f"read as: {reading.reading.line()}")
+    for what, count in reading.counts.items():
+        yield Note("not_read", f"{what} ({times(count)})")

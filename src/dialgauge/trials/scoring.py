@@ -1,0 +1,379 @@
+"""Logs of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them.
+
+results = dialgauge.score_results(["gpt-4o-airline.json"])
+results[0]["pass^4"], results.complete
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import structs
+
+from dialgauge.data import data_folder
+from dialgauge.dialogue import Dialogue
+from dialgauge.engine import SILENT, Progress
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import Notes, named_sources
+from dialgauge.measures import (
+    FLIPS,
+    NOISE,
+    PASS,
+    TRIAL_CARDS,
+    Measure,
+    Resampling,
+    Scores,
+    Signature,
+    SystemEvidence,
+    measure_names,
+    parse_measure,
+    parse_measures,
+    rerun_reach,
+    score_systems,
+    trial_noise_sums,
+)
+from dialgauge.report import RunSet
+from dialgauge.runs import Run, calls_table, frame_of, new_run
+from dialgauge.text import Note
+from dialgauge.trials import cards
+from dialgauge.trials.cards import (
+    COST,
+    FAMILY,
+    LABEL,
+    LATENCY,
+    MEAN_REWARD,
+    SCALE,
+    SCORE,
+    SECONDS,
+    TOKENS,
+    TOOL_CALLS,
+    TURNS,
+    TrialEvidence,
+    label_part,
+    scale_of,
+)
+from dialgauge.trials.log import Attempted, TrialLog, read_log
+from dialgauge.trials.notes import trial_notes
+from dialgauge.worlds.tools import Integrity, check_corpus
+
+KIND = "trials"
+_TRIALS: dict[str, Any] = {
+    "dialogue": "String", "task": "String", "trial": "Int64", "end": "String", "reason": "String",
+    "scored": "Boolean", "success": "Boolean", "reward": "Float64", "agent_cost": "Float64", "user_cost": "Float64",
+    "turns": "Int64", "calls": "Int64", "seconds": "Float64",
+}  # fmt: skip
+_PARTS: dict[str, Any] = {"dialogue": "String", "part": "String", "reward": "Float64"}
+_MATCHES: dict[str, Any] = {
+    "dialogue": "String", "task": "String", "match": "String", "evidence": "String", "fits": "String",
+    "identifiers": "List(String)", "same_as": "List(String)",
+}  # fmt: skip
+
+
+def score_results(
+    sources: Attempted | Iterable[str | Path] | Mapping[str, Attempted | TrialLog],
+    *,
+    measures: str | Sequence[str] = (),
+    resamples: int = 1000,
+    seed: int = 0,
+    progress: Progress = SILENT,
+    format: str | None = None,
+    success: str = "",
+) -> RunSet:
+    """pass^k, rewards, costs and times of agents, one run for each log; names are those of a mapping, or the files'.
+
+    In place of a file may be what it holds: records of a log, a frame of them, or dialogues. ``format`` names the
+    format of files, ``success`` the field that says whether a conversation passed. :func:`dialgauge.review` also
+    checks and replays the log.
+
+    With an example file of ``dialgauge init``:
+
+    >>> import dialgauge
+    >>> results = dialgauge.score_results("tau.json")
+    >>> f"{results['tau']['pass^1']:.1%}", results.complete
+    ('58.3%', True)
+    """
+    runs, named = [], named_sources(sources)
+    with progress.reading(len(named)) as advance:
+        for name, source in named.items():
+            log = source if isinstance(source, TrialLog) else read_log(source, name, format, success)
+            runs.append(score_log(log, measures=measures, integrity=integrity_of(log), resamples=resamples, seed=seed))
+            advance(1)
+    return RunSet(runs)
+
+
+def integrity_of(log: TrialLog) -> Integrity | None:
+    """Whether the conversations of a benchmark's log match their tasks; None for other logs."""
+    return check_corpus(log.corpus, data_folder().root) if log.corpus is not None else None
+
+
+def score_attempts(dialogues: Iterable[Dialogue], name: str, *, resamples: int = 1000, seed: int = 0) -> Run:
+    """The run of conversations that say in their outcome which trial of which task they are."""
+    return score_log(TrialLog(name, dialogues), resamples=resamples, seed=seed)
+
+
+def score_log(
+    log: TrialLog,
+    *,
+    measures: str | Sequence[str] = (),
+    integrity: Integrity | None = None,
+    tables: Mapping[str, Callable[[], pl.DataFrame]] | None = None,
+    details: Mapping[str, Any] | None = None,
+    notes: Sequence[Note] = (),
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Run:
+    """The run of a log. ``tables`` and ``details`` hold what else was found out about it.
+
+    If too many conversations do not match their tasks, nothing is computed that goes by task.
+    """
+    names, per_task = measure_names(measures), integrity is None or integrity.per_task_stands
+    how = Resampling(resamples, seed) if resamples and per_task else None  # intervals resample tasks
+    evidence = TrialEvidence(log)
+    scores = _scores(log, evidence, names, how, per_task=per_task)
+    reading = log.corpus.notes if log.corpus is not None else Notes()
+    conversations = _conversations(scores)
+    shared = scores.signature
+    if scores.scores and "dialogues" not in shared:  # measures rest on different conversations
+        shared = shared.with_(dialogues=str(log.scored))
+    low, high = log.bounds() if log.attempts else (0.0, 1.0)
+    ks = [k for k in range(1, log.most_scored + 1) if k <= log.trials or f"{PASS}^{k}" in scores.scores]
+    return new_run(
+        kind=KIND,
+        name=log.name,
+        scores=scores,
+        tables={
+            "trials": lambda: _trials_table(log),
+            "reward_parts": lambda: frame_of(
+                ((each.id, part, value) for each in log.attempts for part, value in each.parts.items()), _PARTS
+            ),
+            "calls": lambda: calls_table(log.dialogues),
+            **({"task_match": lambda: _matches_table(integrity)} if integrity is not None else {}),
+            **({"dialogue_sums": scores.sums_frame} if scores.has_several_sums else {}),
+            **(tables or {}),
+        },
+        corpus=log.dialogues,
+        config={"system": log.name},
+        inputs=[("results", log.file)] if log.file else [],
+        seeds=seed,
+        signature=shared,
+        details={
+            "plan": log.plan,
+            "planned": {"tasks": log.planned_tasks, "trials": log.trials, "conversations": log.planned},
+            "begun": len(log.attempts),
+            "scored": log.scored,
+            "infrastructure": log.broken,
+            "not_judged": log.unjudged,
+            "beyond_plan": log.beyond_plan,
+            "pass_1_if_missing": {"all_failed": low, "all_passed": high} if log.has_verdicts else {},
+            "pass_tasks": {f"{PASS}^{k}": log.tasks_with(k) for k in ks} if log.has_verdicts else {},
+            "pass_1_on_these_tasks": _on_these_tasks(log, scores, evidence),
+            "conversations": conversations,
+            "amounts": _amounts(scores),
+            "integrity": None if integrity is None else msgspec.to_builtins(integrity.in_short()),
+            "agent": log.said("agent"),
+            "user": log.said("user"),
+            "standard_errors": _standard_errors(scores, evidence) if log.in_general else {},
+            "reported": reading.reported,
+            **(details or {}),
+        },
+        notes=[*notes, *trial_notes(log, reading, scores.left_out, conversations), *_scale_notes(log, scores, names)],
+    )
+
+
+def standard_error(measure: Measure[Any], evidence: TrialEvidence) -> float | None:
+    """The standard deviation of the tasks' means over the root of their number; None below two tasks."""
+    above, below = measure.sums(evidence.by_task())
+    means = above[below > 0] / below[below > 0]
+    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
+
+
+def _standard_errors(scores: Scores, evidence: TrialEvidence) -> dict[str, float]:
+    """Standard errors over tasks of means over trials, as inspect gives them."""
+    means = [name for name in scores.scores if name == f"{PASS}^1" or name.startswith(f"{SCORE}[")]
+    errors = {name: standard_error(parse_measure(name), evidence) for name in means}
+    return {name: error for name, error in errors.items() if error is not None}
+
+
+def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
+    """Beside each mean of an amount: how many conversations have one, their median, and what the largest one makes."""
+    amounts: dict[str, dict[str, float | None]] = {}
+    for name, score in scores.scores.items():
+        if score.unit == "share" or score.value is None:
+            continue
+        num, den = scores.sums[name]
+        values = num[den > 0]
+        total = float(values.sum())
+        largest = float(values.max()) / total if total else None
+        amounts[name] = {"n": len(values), "median": float(np.median(values)), "largest_share": largest}
+    return amounts
+
+
+def _on_these_tasks(log: TrialLog, scores: Scores, evidence: TrialEvidence) -> dict[str, float]:
+    """The interval of pass^1 if these were all tasks, so that only trials vary; nothing if any was tried once."""
+    if NOISE not in scores.scores or log.tasks_with(1) > log.tasks_with(2):
+        return {}
+    settings = parse_measure(NOISE).settings(evidence)
+    reach = float(rerun_reach(trial_noise_sums(evidence, settings).sum(axis=1)))
+    value = parse_measure(f"{PASS}^1").value(evidence)
+    return {"value": value, "low": max(0.0, value - reach), "high": min(1.0, value + reach)}
+
+
+def _conversations(scores: Scores) -> dict[str, int]:
+    """How many conversations each mean over conversations rests on."""
+    means = [name for name in scores.sums if parse_measure(name).card.family == FAMILY]
+    return {name: int(np.count_nonzero(scores.sums[name][1])) for name in means}
+
+
+def _scores(
+    log: TrialLog, evidence: TrialEvidence, names: Sequence[str], how: Resampling | None, *, per_task: bool
+) -> Scores:
+    asked = _asked(names) if names else _usual(log, evidence)
+    if not per_task:
+        asked = _without_tasks(asked, bool(names))
+    if not log.attempts:
+        asked = []  # that there is nothing is told with how much there should be
+    asked = [_bounded(measure, log) for measure in asked]
+    left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
+    if names and left_out:
+        name, why = next(iter(left_out.items()))
+        raise DialgaugeError(f"{name} cannot be computed: {why}", file=log.file or None)
+    possible = [measure for measure in asked if str(measure) not in left_out]
+    domains = dict.fromkeys(domain for attempt in log.attempts for domain in attempt.domains)
+    system = SystemEvidence(
+        evidence=evidence,
+        measures=possible,
+        dialogues=[attempt.id for attempt in log.attempts],
+        # The agent is what is measured; the user it talks to is a condition.
+        signature=Signature(
+            roles="results",
+            domain=",".join(domains),
+            task_set=log.said("task_set"),
+            trials=str(log.trials),
+            dialogues=str(log.scored),
+            infrastructure="left-out",
+            **{key: log.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")},
+        ),
+        coverage=log.coverage,
+        left_out=left_out,
+        resampled=evidence.by_task(),
+    )
+    scores = score_systems([system], how if possible else None)[0]
+    # The signature of a mean has the number of conversations that it rests on.
+    signed = {
+        name: structs.replace(
+            scores.scores[name],
+            signature=Signature.parse(scores.scores[name].signature).with_(dialogues=str(number)).long(),
+        )
+        for name, number in _conversations(scores).items()
+        if name in scores.scores
+    }
+    return replace(scores, scores={**scores.scores, **signed})
+
+
+def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:
+    """Those measures that do not look at which trials are of one task; an error where another was named."""
+    by_task = [
+        measure
+        for measure in asked
+        if measure.card.name in (FLIPS, NOISE) or (measure.card.name == PASS and str(measure) != f"{PASS}^1")
+    ]
+    if by_task and named:
+        raise DialgaugeError(
+            f"{by_task[0]} cannot be computed: it goes by task, and too many conversations of this log do not match "
+            "the task they are filed under"
+        )
+    return [measure for measure in asked if measure not in by_task]
+
+
+def _bounded(measure: Measure[Any], log: TrialLog) -> Measure[Any]:
+    """A measure, and of a score one between the ends of its scale; a scale that was told is no part of its name."""
+    if measure.card.name != SCORE or measure.part not in log.numeric:
+        return measure
+    (low, high), told = log.numeric[measure.part], dict(measure.shorthand).get(SCALE, "")
+    lower, upper = scale_of(low, high, str(told))
+    if low < lower or high > upper:
+        raise DialgaugeError(f"{measure}: the log has {low if low < lower else high:g}, which is not on this scale")
+    return replace(measure, card=replace(measure.card, lower=lower, upper=upper), shorthand=())
+
+
+def _scale_notes(log: TrialLog, scores: Scores, names: Sequence[str]) -> list[Note]:
+    """Which scales are not known; a score that is the same everywhere has no interval."""
+    told = {measure.part for measure in (_asked(names) if names else ()) if measure.shorthand}
+    unknown = [
+        name
+        for name, (low, high) in log.numeric.items()
+        if low < high and scale_of(low, high)[0] < 0 and name not in told and f"{SCORE}[{name}]" in scores.scores
+    ]
+    if not unknown:
+        return []
+    named = ", ".join(f"'{name}'" for name in unknown)
+    how = f"tell it with -m Score({SCALE}=LOW:HIGH)[{unknown[0]}]"
+    return [Note(SCALE, f"intervals may leave the scale of {named}, which is not known; {how}")]
+
+
+def _asked(names: Sequence[str]) -> list[Measure[Any]]:
+    """Measures by name; those of other families would not know what to do with logs."""
+    asked = parse_measures(names)
+    ours = [card.name for card in TRIAL_CARDS]
+    for measure in asked:
+        if measure.card.family != FAMILY and measure.card.name not in ours:
+            known = [*ours, *(card.name for card in cards.CARDS)]
+            raise DialgaugeError(f"{measure} is not a measure of agents' logs.{nearest(measure.card.name, known)}")
+    return asked
+
+
+def _usual(log: TrialLog, evidence: TrialEvidence) -> list[Measure[Any]]:
+    """What a log can say, and of a benchmark's log also what it should say and does not."""
+    trials = range(1, min(log.most_scored, log.trials) + 1)
+    names = [f"{PASS}^{k}" for k in trials] if log.has_verdicts and (evidence.judged or not log.in_general) else []
+    names += [MEAN_REWARD, FLIPS, NOISE]
+    graded = [parse_measure(f"{PASS}^{k}[{grader}]") for grader in log.graders for k in range(1, log.trials + 1)]
+    took = [COST, f"{COST}(of=agent)", f"{COST}(of=user)", TURNS, f"{TURNS}(of=user)", TOOL_CALLS]
+    took += [] if log.in_general else [f"{TOOL_CALLS}(of=user)"]
+    where_known = [TOKENS, SECONDS, LATENCY]
+    reward, score, label = (parse_measure(name) for name in (MEAN_REWARD, SCORE, LABEL))
+    parts = [replace(reward, part=part) for part in evidence.parts]
+    scored = [replace(score, part=name) for name in log.numeric if name not in log.graders]
+    scored += [
+        replace(label, part=label_part(name, value)) for name, values in log.labelled.items() for value in values
+    ]
+    sure, maybe = [*map(parse_measure, names)], [*map(parse_measure, took)]
+    known = [
+        measure
+        for measure in [*graded, *scored, *map(parse_measure, where_known)]
+        if measure.obstacle(evidence) is None
+    ]
+    if log.in_general:
+        return [measure for measure in [*sure, *parts, *maybe] if measure.obstacle(evidence) is None] + known
+    return [*sure, *maybe, *parts, *known]
+
+
+def _trials_table(log: TrialLog) -> pl.DataFrame:
+    rows = [
+        (
+            each.id, each.task, each.trial, each.end, each.reason, each.scored, each.success, each.reward,
+            each.costs.get("agent"), each.costs.get("user"), sum(each.turns.values()), sum(each.calls.values()),
+            each.seconds.get("both"),
+        )
+        for each in log.attempts
+    ]  # fmt: skip
+    return frame_of(rows, _TRIALS)
+
+
+def _matches_table(integrity: Integrity) -> pl.DataFrame:
+    """Whether each conversation matches its task, and those that are word for word the same."""
+    same = {name: [other for other in group if other != name] for group in integrity.identical for name in group}
+    rows = (
+        (
+            each.conversation, each.task, each.belonging, each.evidence, each.fits, list(each.identifiers),
+            same.get(each.conversation, []),
+        )
+        for each in integrity.filings
+    )  # fmt: skip
+    return frame_of(rows, _MATCHES)
