@@ -54,12 +54,17 @@ def select(query: str, runs: Sequence[Run], tell: Callable[[DialgaugeError], Non
             if answer is None:
                 raise DialgaugeError("the query gives no table; ask for one with SELECT")
             names = ", ".join('"' + name.replace('"', '""') + '"' for name in _distinct(answer.columns))
-            answer = answer.query("answer", f"SELECT * FROM answer AS answer({names})") or answer  # noqa: S608
+            renamed = answer.query("answer", f"SELECT * FROM answer AS answer({names})")  # noqa: S608
+            answer = answer if renamed is None else renamed
             return pl.DataFrame(_ArrowStream(answer.__arrow_c_stream__()))
         except duckdb.Error as error:
             sentence = " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
             missing = re.search(r"Table with name (\S+) does not exist", sentence)
             raise DialgaugeError(sentence + (nearest(missing[1], [*holders, *_OWN]) if missing else "")) from error
+        except RuntimeError as error:
+            if "Query interrupted" in str(error):  # DuckDB's answer to Ctrl-C
+                raise KeyboardInterrupt from error
+            raise
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).split(". ")[0]
             raise DialgaugeError(f"the answer cannot be put in a table ({reason}); cast it to VARCHAR") from error
