@@ -206,7 +206,6 @@ def test_a_gzip_bomb_stops_at_the_limit(name: str, tmp_path: Path) -> None:
 def test_what_packs_too_well_is_a_bomb_long_before_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is what data may grow to, and no data packs a hundred times."""
     monkeypatch.setattr("dialgauge.formats.packed._UNSUSPICIOUS", 1_000_000)
-    monkeypatch.setattr("dialgauge.formats.source._SMALL_UNPACKED", 1_000_000)
     zeros = b'{"d": [{"response": "yes"}, {"response": "' + b"0" * 10_000_000 + b'"}]}'
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(zeros))
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -265,36 +265,16 @@ def _as_file(source: object, name: str, format: HowToRead = None, success: str =
     return corpus
 
 
-#: Where predictions of one dialogue lie in two files.
-_ONE_FILE = (
-    "; if each file holds one turn, or if each file holds the states of one domain, put them into one, with a row for "
-    "each turn (and domain) that names it ('turn', 'domain'), or write whole states"
-)
-
-
 def _take(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
     """Remember an id; one that was seen before is an error."""
     key = dialogue_key(dialogue.id)
     if key in seen:
         raise DialgaugeError(
-            f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)"
-            f"{_ONE_FILE if any(turn.predicted is not None for turn in dialogue.turns) else ''}",
+            f"this id was already used in {seen[key]}; ids must be unique (case and .json are ignored)",
             file=file,
             dialogue=dialogue.id,
-            example=_whole_state(dialogue),
         )
     seen[key] = file
-
-
-def _whole_state(dialogue: Dialogue) -> str:
-    """Rows of predictions, for a dialogue that has some."""
-    states = [turn.predicted for turn in dialogue.turns if turn.predicted is not None]
-    if not states:
-        return ""
-    from dialgauge.formats.predictions.common import example_rows
-
-    slots = {f"{domain}-{slot}": held[0] for domain, slots in states[-1].items() for slot, held in slots.items()}
-    return example_rows(dialogue.id, slots)
 
 
 def read_ontology(source: str | Path, *, format: str | None = None, limit: int = DEFAULT_LIMIT) -> Ontology:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -132,32 +131,6 @@ def unzipped(raw: IO[bytes], start: bytes) -> IO[bytes]:
     import gzip
 
     return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
-
-
-def unzipped_beginning(packed: bytes, size: int) -> bytes:
-    """The first bytes of what a gzip file holds, from its own first bytes; none where only a stream can tell."""
-    try:
-        content = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS).decompress(packed, size)
-    except zlib.error:
-        return b""
-    return content if len(content) == size else b""
-
-
-def unzipped_at_once(packed: bytes, limit: int) -> bytes | None:
-    """What a whole gzip file holds, without the copies that a stream makes.
-
-    None where only a stream can tell: it is broken, has several members, or grows past the limit.
-    """
-    # Room for what its last bytes say it holds and no more: memory of that size is used again for the next file.
-    size = int.from_bytes(packed[-4:], "little")
-    if size > limit:
-        return None
-    unpacking = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-    try:
-        content = unpacking.decompress(packed, size + 1)
-    except zlib.error:
-        return None
-    return content if unpacking.eof and not unpacking.unused_data else None
 
 
 def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:

@@ -17,6 +17,7 @@ from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part, is_document
 
 _STATES = "predictions.state_files"
+_PAPERS = "predictions.papers"
 _RESOURCES = "resource_files"
 #: Our own formats: where the class of each is.
 BUILT_IN = {
@@ -30,17 +31,17 @@ BUILT_IN = {
         "convlab3-ontology": f"{_RESOURCES}:ConvLab3Ontology",
         "convlab3-predictions": "convlab3:ConvLab3Predictions",
         "document": f"{_RESOURCES}:Document",
-        "flags": "predictions.flags:Flags",
+        "flags": f"{_PAPERS}:Flags",
         "gcdf1": "gcdf1:Gcdf1",
         "hi-dst": f"{_STATES}:HiDst",
-        "human-eval": "predictions.human_eval:HumanEval",
+        "human-eval": f"{_PAPERS}:HumanEval",
         "inspect": "logs.inspect_logs:InspectLog",
         "langfuse": "logs.langfuse:LangfuseExport",
         "llm-output": f"{_STATES}:LlmOutput",
         "messages": "logs.chat:ChatMessages",
         "multiwoz": "multiwoz:MultiWoz",
         "multiwoz-ontology": f"{_RESOURCES}:MultiWozOntology",
-        "mwzeval": "predictions.mwzeval:MwzEval",
+        "mwzeval": f"{_PAPERS}:MwzEval",
         "native": "native:Native",
         "nested": f"{_STATES}:Nested",
         "otel": "logs.otel:OtelSpans",
@@ -54,7 +55,7 @@ BUILT_IN = {
         "tau": "tau:Tau",
         "tau2": "tau2:Tau2",
         "trade": f"{_STATES}:Trade",
-        "trippy": "predictions.trippy:Trippy",
+        "trippy": f"{_PAPERS}:Trippy",
     }.items()
 }
 #: Formats of agents' logs.

@@ -24,7 +24,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.packed import (
     CHUNK,
     DEFAULT_LIMIT,
-    GZIP,
     HEAD,
     Limited,
     broken,
@@ -36,8 +35,6 @@ from dialgauge.formats.packed import (
     size_of,
     too_big,
     unzipped,
-    unzipped_at_once,
-    unzipped_beginning,
 )
 from dialgauge.text import encodable
 
@@ -49,10 +46,6 @@ HEAD_BYTES = 1 << 18
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 #: The member by which an archive is known that is one log of inspect_ai, and so one part.
 INSPECT_MEMBER = "_journal/start.json"
-#: Up to how many bytes, packed and unpacked, a file is unpacked at once; for a moment that takes twice the memory.
-_SMALL, _SMALL_UNPACKED = 1 << 22, 1 << 25
-
-
 #: Bytes from which on a file is mapped into memory, and that are checked at once.
 _MAPPED, _CHECKED = 1 << 20, 1 << 16
 
@@ -107,10 +100,8 @@ class Part:
 
     def read(self) -> bytes:
         """All bytes, unpacked, without a byte-order mark; an empty file is an error, and so is anything but UTF-8."""
-        content = self._unzipped_at_once()
-        if content is None:
-            with self.open() as stream, reading_errors(self.name):
-                content = read_all(stream)
+        with self.open() as stream, reading_errors(self.name):
+            content = read_all(stream)
         content = content.removeprefix(b"\xef\xbb\xbf")
         if not content or content.isspace():
             raise DialgaugeError("the file is empty", file=self.name)
@@ -129,25 +120,10 @@ class Part:
         _check_utf8(content, self.name)
         return content
 
-    def _unzipped_at_once(self) -> bytes | None:
-        """All bytes of a small gzip file; None of any other."""
-        with reading_errors(self.name), self._opener() as raw:
-            if raw.read(len(GZIP)) != GZIP:
-                return None
-            size = size_of(raw)
-            packed = raw.read(size) if size <= _SMALL else b""
-        return unzipped_at_once(packed, min(self.limit, _SMALL_UNPACKED)) if packed else None
-
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The first bytes, unpacked, without a byte-order mark."""
-        with reading_errors(self.name), self._opener() as raw:
-            start = raw.read(size)
-        if is_packed(start):
-            start = unzipped_beginning(start, size)
-            if not start:
-                with self.open() as stream, reading_errors(self.name):
-                    start = stream.read(size)
-        return start.removeprefix(b"\xef\xbb\xbf")
+        with self.open() as stream, reading_errors(self.name):
+            return stream.read(size).removeprefix(b"\xef\xbb\xbf")
 
     def text(self) -> str:
         """All bytes as text; anything but UTF-8 is an error that names the place."""

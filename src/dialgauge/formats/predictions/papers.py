@@ -1,0 +1,452 @@
+"""Files of single papers: flags and human evaluation of FGA, raw predictions of TripPy, MultiWOZ_Evaluation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from dialgauge.dialogue import Dialogue, State, Turn, Values
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.jsonfile import NOTHING, Keyed, Remembered, decode
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.common import (
+    HOLE,
+    NumberedTurns,
+    assembled,
+    built,
+    example_rows,
+    grouped,
+    in_order,
+    sample_dialogues,
+    sample_turns,
+    slot_state,
+    some_have,
+)
+from dialgauge.formats.predictions.loose import LooseStates
+from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import clean_state, present_text, read_state
+from dialgauge.text import Note
+
+# -- Flags ---------------------------------------------------------------------------------------------------------
+
+#: The slots in the order of the flags.
+FLAG_SLOTS = {
+    "taxi": ("leaveAt", "destination", "departure", "arriveBy"),
+    "restaurant": ("book_people", "book_day", "book_time", "food", "pricerange", "name", "area"),
+    "hotel": (
+        *("book_people", "book_day", "book_stay", "name", "area"),
+        *("parking", "pricerange", "stars", "internet", "type"),
+    ),
+    "attraction": ("type", "name", "area"),
+    "train": ("book_people", "leaveAt", "destination", "day", "arriveBy", "departure"),
+}
+_ENDS = dict(zip(FLAG_SLOTS, accumulate(map(len, FLAG_SLOTS.values())), strict=True))
+_PLACES = {domain: (end - len(FLAG_SLOTS[domain]), end) for domain, end in _ENDS.items()}
+_COUNT = max(_ENDS.values())
+
+_Flags: TypeAlias = list[bool | int | float]
+
+_FLAG_FILE = NumberedTurns(msgspec.Raw)
+_FLAGS = msgspec.json.Decoder(_Flags)
+
+
+class Flags(DialogueFormat):
+    """Correctness flags (FGA's ``trippy_result.json``): for each turn, whether each of MultiWOZ's 30 slots was right.
+
+    ``{"MUL0001.json": {"0": [1, 0, 1, ...]}}``
+    """
+
+    name = "flags"
+    summary = "correctness of the 30 MultiWOZ slots, {dialogue: {turn: [1, 0, ...]}} (FGA's TripPy results)"
+    kind = "predictions"
+    fields = frozenset({"judged"})
+
+    def recognise(self, peek: Peek) -> bool:
+        turns = sample_turns(sample_dialogues(peek))
+        return bool(turns) and all(isinstance(flags, list) and _are_numbers(flags) for flags in turns)
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        verdicts = Remembered(_FLAGS, _judged, part)
+
+        def make(flags: msgspec.Raw) -> Turn:
+            return Turn(speaker="user", judged=verdicts.read(flags))
+
+        return _FLAG_FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
+
+
+def _are_numbers(flags: list[object]) -> bool:
+    return bool(flags) and all(isinstance(flag, (bool, int, float)) for flag in flags)
+
+
+def _judged(flags: _Flags) -> dict[str, dict[str, bool]]:
+    """The verdict of each slot."""
+    if len(flags) != _COUNT:
+        raise DialgaugeError(f"it has {len(flags)} flags; there must be {_COUNT}, one per slot")
+    wrong = [flag for flag in flags if flag not in (0, 1)]
+    if wrong:
+        raise DialgaugeError(f"a flag is {wrong[0]}; it must be 0 or 1")
+    verdicts = tuple(map(bool, flags))
+    return {domain: _of_domain(domain, verdicts[first:last]) for domain, (first, last) in _PLACES.items()}
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_domain(domain: str, verdicts: tuple[bool, ...]) -> dict[str, bool]:
+    """The same few patterns make up most of a file."""
+    return dict(zip(FLAG_SLOTS[domain], verdicts, strict=True))
+
+
+# -- HumanEval -----------------------------------------------------------------------------------------------------
+
+_CONTRADICTED = Note("contradicted_match", "turns whose 'Matched' contradicts their states")
+_LABELS = ("Turn", "Sys", "Usr", "GT", "PR", "Matched")
+_SPANS_LINES = frozenset({"Sys", "Usr"})
+_LINE = re.compile(r"(Turn|Sys|Usr|GT|PR|Matched) *:(.*)")
+_DASHES = re.compile(r"-{5,}\s*")
+_ID = re.compile(r"Dialogue ID *:(.*)")
+_MOST_LITERAL = 100_000
+
+#: One turn as the file has it: the lines of text after each label.
+_Block: TypeAlias = dict[str, list[str]]
+
+
+class HumanEval(DialogueFormat):
+    """FGA's human-evaluation files: one dialogue a text file, with utterances and both states of each turn.
+
+    Blocks between lines of dashes, the first with the dialogue's id::
+
+        Turn: 1
+        Sys : Sure! What day are you traveling?
+        Usr : I will be leaving on Thursday.
+
+        GT  : {'train': {'day': 'thursday'}}
+        PR  : {}
+
+        Matched : False
+
+    The system utterance is the one *before* the user's. Utterances may span lines; states are Python literals.
+    """
+
+    name = "human-eval"
+    summary = "FGA's human-evaluation text files, one dialogue per file"
+    kind = "predictions"
+    fields = frozenset({"text", "state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        labels = [match[1] for line in peek.lines if (match := _LINE.fullmatch(line))]
+        return tuple(labels[:5]) == _LABELS[:5]
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        identifier, blocks = _blocks(part)
+        turns = [(_block_text(block, "Turn"), block) for block in blocks]
+
+        def build(dialogue: str, numbered: list[tuple[str, _Block]]) -> Dialogue:
+            return _dialogue(dialogue, in_order(numbered, notes), notes)
+
+        return built([(identifier, turns)], build, part, notes)
+
+
+def _dialogue(identifier: str, blocks: list[_Block | None], notes: Notes) -> Dialogue:
+    turns: list[Turn] = []
+    for number, block in enumerate(blocks):
+        try:
+            turns.extend((HOLE,) if block is None else _turns(block, notes))
+        except DialgaugeError as error:
+            raise error.at(turn=number) from error
+    return Dialogue(id=identifier, turns=tuple(turns))
+
+
+def _blocks(part: Part) -> tuple[str, list[_Block]]:
+    """The id, from the first line or else the file's name, and the blocks of the file.
+
+    A label counts only where it is the next one due, so that an utterance may contain a line that looks like one.
+    """
+    identifier = part.stem.removesuffix(".txt")
+    blocks: list[_Block] = []
+    last = _LABELS[-1]
+    for number, line in enumerate(part.text().split("\n"), 1):
+        due = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
+        match = _LINE.fullmatch(line.rstrip())
+        if match and match[1] == due:
+            if due == "Turn":
+                blocks.append({})
+            blocks[-1][due] = [match[2]]
+            last = due
+        elif last in _SPANS_LINES:
+            blocks[-1][last].append(line.rstrip("\r"))
+        elif not blocks and (named := _ID.fullmatch(line.rstrip())):
+            identifier = named[1].strip()
+        elif line.strip() and not _DASHES.fullmatch(line):
+            raise DialgaugeError(f"'{due} :' was expected here, not '{line.strip()[:60]}'", file=part.name, line=number)
+    if last != _LABELS[-1] or not blocks:
+        missing = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
+        raise DialgaugeError(f"the file ends where '{missing} :' was expected", file=part.name)
+    return identifier, blocks
+
+
+def _block_text(block: _Block, label: str) -> str:
+    return "\n".join(block[label]).strip()
+
+
+def _turns(block: _Block, notes: Notes) -> Iterator[Turn]:
+    reply = _block_text(block, "Sys")
+    if reply:
+        yield Turn(speaker="system", text=reply)
+    gold, predicted = (_literal_state(_block_text(block, label), label) for label in ("GT", "PR"))
+    matched = _block_text(block, "Matched") == "True"
+    notes.add(_CONTRADICTED, int(matched != (gold == predicted)))
+    yield Turn(speaker="user", text=_block_text(block, "Usr"), state=gold, predicted=predicted)
+
+
+def _literal_state(literal: str, label: str) -> State:
+    if literal == "{{}}":  # a template's escaped braces, printed as they stand
+        return {}
+    if len(literal) > _MOST_LITERAL:
+        raise DialgaugeError(f"the state after {label} is longer than {_MOST_LITERAL:,} characters")
+    try:
+        value = ast.literal_eval(literal)
+        return clean_state(msgspec.convert(value, dict[str, dict[str, str | list[str]]]))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise DialgaugeError(
+            f"the state after {label} is not a dictionary of domains, slots and texts: {literal[:80]}"
+        ) from error
+
+
+# -- Trippy --------------------------------------------------------------------------------------------------------
+
+#: What ``class_prediction_SLOT`` counts through.
+CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
+_ARE_VALUES = frozenset({"dontcare", "true", "false"})
+_CLASS, _VALUE, _GOLD = "class_prediction_", "slot_prediction_", "slot_groundtruth_"
+_INFORMED = "§§"
+_NO_VALUE = ("none", "")
+_KEPT = "slots that go back to none, which keep their value as in TripPy's own metric"
+
+
+class _Guid(msgspec.Struct):
+    """Set, dialogue and turn. TripPy splits its ids at hyphens, so an id may come in several pieces, or in one text."""
+
+    guid: list[str | int] | str = ""
+
+
+_RECORDS = msgspec.json.Decoder(list[msgspec.Raw])
+_RECORD = msgspec.json.Decoder(dict[str, Any])
+_GUID = msgspec.json.Decoder(_Guid)
+
+
+class Trippy(DialogueFormat):
+    """TripPy's raw prediction file: one object a turn, with a class and a value for each slot.
+
+    ``[{"guid": ["test", "MUL0001.json", "0"], "class_prediction_hotel-area": 2, "slot_prediction_hotel-area": "east",
+    "slot_groundtruth_hotel-area": "north"}]``
+
+    Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the
+    state is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too);
+    ``dontcare``, ``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot,
+    where values taken from what the system said carry two section signs in front. A class that has no value to give
+    (``none`` as the value) leaves the slot as it was.
+    """
+
+    name = "trippy"
+    summary = "TripPy raw predictions, [{guid, class_prediction_SLOT, slot_prediction_SLOT, slot_groundtruth_SLOT}]"
+    kind = "predictions"
+    fields = frozenset({"state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        if not isinstance(peek.json, list) or peek.first is None:
+            return False
+        record = peek.first[1]
+        return isinstance(record, dict) and "guid" in record and any(key.startswith(_CLASS) for key in record)
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        def build(dialogue: str, turns: list[tuple[str, msgspec.Raw]]) -> Dialogue:
+            running = _Running(part, notes)
+            return assembled(dialogue, in_order(turns, notes), running.read, running)
+
+        return built(grouped(_entries(part)).items(), build, part, notes)
+
+
+def _entries(part: Part) -> Iterator[tuple[str, str, msgspec.Raw]]:
+    records = decode(_RECORDS, part.read(), part)
+    for position, raw in enumerate(records, 1):
+        try:
+            guid = decode(_GUID, raw, part).guid
+        except DialgaugeError as error:
+            raise DialgaugeError(f"object {position} of the list: {error.message}", file=part.name) from error
+        pieces = guid.split("-") if isinstance(guid, str) else guid
+        if len(pieces) < 3:
+            raise DialgaugeError(
+                f"the 'guid' of object {position} of the list is not set, dialogue and turn, "
+                'such as ["test", "MUL0001.json", "0"] or "test-MUL0001.json-0"; lines such as those below are read, '
+                "too",
+                file=part.name,
+                example=example_rows(str(pieces[0]) if pieces else ""),
+            )
+        yield "-".join(map(str, pieces[1:-1])), str(pieces[-1]), raw
+
+
+class _Running:
+    """The predicted state of a dialogue as its turns go by."""
+
+    def __init__(self, part: Part, notes: Notes) -> None:
+        self._part, self._notes = part, notes
+        self.dialogue, self.turn = "", 0
+        self._values: dict[str, Values] = {}
+        #: Slots that the record before empties, as far as it goes.
+        self._emptied: set[str] = set()
+
+    def read(self, raw: msgspec.Raw) -> Turn:
+        record = decode(_RECORD, raw, self._part)
+        predicted, gold, unused = _layout(tuple(record))
+        emptied = {
+            slot
+            for slot, key in predicted
+            if self._values.get(slot) and record[key] == 0 and record.get(_VALUE + slot) in _NO_VALUE
+        }
+        if again := emptied - self._emptied:
+            self._notes.add_at(_KEPT, len(again), f"dialogue {self.dialogue}, turn {self.turn}")
+        self._emptied = emptied
+        for slot, key in predicted:
+            if record[key] != 0:
+                self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
+        self._notes.add("fields of labels, positions and referrals dropped", unused)
+        return Turn(
+            speaker="user",
+            state=slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None,
+            predicted=slot_state(self._values),
+        )
+
+
+@lru_cache(maxsize=16)
+def _layout(keys: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], int]:
+    """Slot and key of each class, slot and key of each gold value, and how many keys are not used.
+
+    A record has hundreds of keys and all records of a file have the same, so they are looked through once.
+    """
+    predicted = [(key[len(_CLASS) :], key) for key in keys if key.startswith(_CLASS)]
+    gold = [(key[len(_GOLD) :], key) for key in keys if key.startswith(_GOLD)]
+    values = sum(key.startswith(_VALUE) for key in keys)
+    return predicted, gold, len(keys) - len(("guid",)) - len(predicted) - len(gold) - values
+
+
+def _predicted(record: dict[str, Any], slot: str, number: object) -> Values:
+    """The value the turn gives the slot; empty when it leaves the slot as it was."""
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(CLASSES):
+        raise DialgaugeError(f"class_prediction_{slot} must be 0 to {len(CLASSES) - 1} ({', '.join(CLASSES)})")
+    chosen = CLASSES[number]
+    if chosen in _ARE_VALUES:
+        return (chosen,)
+    key = _VALUE + slot
+    if key not in record:
+        raise DialgaugeError(f"the class of {slot} is {chosen}, but there is no {key}")
+    return _value(record, key)
+
+
+def _value(record: dict[str, Any], key: str) -> Values:
+    value = record[key]
+    if not isinstance(value, str):
+        raise DialgaugeError(f"{key} must be text, not {value!r:.40}")
+    return present_text(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
+
+
+# -- MwzEval -------------------------------------------------------------------------------------------------------
+
+
+class _Entry(msgspec.Struct, gc=False):
+    response: str
+    state: Raw = Raw()
+    active_domains: tuple[str, ...] | None = None
+
+
+_ENTRIES = Keyed(list[_Entry])
+
+
+class MwzEval(DialogueFormat):
+    """Predictions for MultiWOZ_Evaluation: responses of end-to-end and policy systems, with or without states.
+
+    ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
+
+    Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with
+    the response. Policy systems are given the gold state and write none; their user turns carry no prediction. States
+    may be as language models write them (:mod:`~dialgauge.formats.predictions.loose`). A slot that says ``none`` or
+    nothing is absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
+    """
+
+    name = "mwzeval"
+    summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
+    kind = "predictions"
+    fields = frozenset({"predicted", "blank", "active", "text"})
+
+    def recognise(self, peek: Peek) -> bool:
+        dialogues = sample_dialogues(peek)
+        if not all(isinstance(item, list) for item in dialogues):
+            return False
+        return some_have((entry for item in dialogues for entry in item), "response")
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        blanks = _Blanks()
+
+        def strict(content: bytes) -> State:
+            blank: State = {}
+            state = read_state(content, part, blank)
+            blanks[content] = _still_blank(blank, msgspec.json.decode(content)) if blank else None
+            return state
+
+        states = LooseStates(strict, part, notes)
+
+        def user_turn(content: bytes, active: tuple[str, ...] | None, number: int) -> Turn:
+            if content in NOTHING:
+                return Turn(speaker="user", active=active)
+            states.turn = number
+            try:
+                turn = Turn(speaker="user", predicted=states.read(content), blank=blanks[content], active=active)
+            except DialgaugeError as error:
+                raise error.at(turn=number) from error
+            return turn
+
+        def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
+            states.dialogue = dialogue
+            turns: list[Turn] = []
+            for number, entry in enumerate(entries):
+                turns.append(user_turn(bytes(entry.state), entry.active_domains, number))
+                turns.append(Turn(speaker="system", text=entry.response))
+            return Dialogue(id=dialogue, turns=tuple(turns))
+
+        return built(_ENTRIES.read(part, notes), build, part, notes)
+
+
+class _Blanks(dict[bytes, State | None]):
+    """The blank slots of every state that was read; those of a state that had to be read loosely are looked up here."""
+
+    def __missing__(self, content: bytes) -> State | None:
+        written = msgspec.json.decode(content)
+        domains = written.items() if isinstance(written, dict) else ()
+        raw = {domain: slots for domain, slots in domains if isinstance(slots, dict)}
+        texts: dict[str, dict[str, str | list[str]]] = {
+            domain: {slot: value or "" for slot, value in slots.items() if value is None or isinstance(value, str)}
+            for domain, slots in raw.items()
+        }
+        blank: State = {}
+        clean_state(texts, blank)
+        blanks = self[content] = _still_blank(blank, raw)
+        return blanks
+
+
+def _still_blank(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:
+    """Without slots that the domain fills further on under another spelling: of two, the package takes the last."""
+    for domain, slots in blank.items():
+        later: set[str] = set()
+        for slot in reversed(list(raw[domain])):
+            name = slot.lower().replace(" ", "").replace("arriveby", "arrive").replace("leaveat", "leave")
+            if name in later:
+                slots.pop(slot, None)
+            later.add(name)
+    return {domain: slots for domain, slots in blank.items() if slots or not raw[domain]} or None
