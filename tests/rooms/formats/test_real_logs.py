@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,57 @@ def _chat(trace: str, span: str, said: str, **more: str) -> dict[str, object]:
     messages = json.dumps([{"role": "user", "parts": [{"type": "text", "content": said}]}])
     known = _attributes(operation__name="chat", input__messages=messages, **more)
     return {"traceId": trace, "spanId": span, "attributes": known}
+
+
+def test_what_the_console_exporter_prints_is_what_the_file_exporter_writes(tmp_path: Path) -> None:
+    """One object after the other, over several lines, with ids and times in other spellings."""
+    batches = [json.loads(line) for line in (OTEL / "spans.jsonl").read_text().splitlines()]
+    spans = [
+        span
+        for batch in batches
+        for resource in batch["resourceSpans"]
+        for scope in resource["scopeSpans"]
+        for span in scope["spans"]
+    ]
+
+    def plain(attributes: list[dict[str, Any]]) -> dict[str, Any]:
+        return {each["key"]: _value(each["value"]) for each in attributes}
+
+    def time(nanoseconds: str) -> str:
+        return datetime.fromtimestamp(int(nanoseconds) / 1e9, UTC).isoformat().replace("+00:00", "Z")
+
+    printed = [
+        {
+            "name": span["name"],
+            "context": {"trace_id": f"0x{span['traceId']}", "span_id": f"0x{span['spanId']}", "trace_state": "[]"},
+            "kind": "SpanKind.INTERNAL",
+            "parent_id": f"0x{span['parentSpanId']}" if span.get("parentSpanId") else None,
+            "start_time": time(span["startTimeUnixNano"]),
+            "end_time": time(span["endTimeUnixNano"]),
+            "status": {"status_code": "UNSET"},
+            "attributes": plain(span.get("attributes", [])),
+            "events": [
+                {"name": event["name"], "timestamp": "", "attributes": plain(event.get("attributes", []))}
+                for event in span.get("events", [])
+            ],
+            "links": [],
+            "resource": {"attributes": {}, "schema_url": ""},
+        }
+        for span in spans
+    ]
+    (tmp_path / "console.txt").write_text("".join(json.dumps(span, indent=4) + "\n" for span in printed))
+    console, written = read(tmp_path / "console.txt"), read(OTEL / "spans.jsonl")
+    assert [dialogue.turns for dialogue in console] == [dialogue.turns for dialogue in written]
+    (tmp_path / "console.txt").write_text(json.dumps(printed[0], indent=4)[:-5])
+    with pytest.raises(DialgaugeError, match=r"line 1: it is no span of the console exporter"):
+        read(tmp_path / "console.txt")
+
+
+def _value(given: dict[str, Any]) -> Any:
+    if "arrayValue" in given:
+        return [_value(each) for each in given["arrayValue"].get("values", [])]
+    [(kind, value)] = given.items()
+    return int(value) if kind == "intValue" else value
 
 
 def test_evaluations_of_one_conversation_that_contradict_each_other_are_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""OpenTelemetry spans of generative AI: JSON lines of the OTLP file exporter, or of a collector.
+"""OpenTelemetry spans of generative AI: OTLP as JSON, one batch or several lines, or what the console exporter prints.
 
 A conversation is what spans share under ``gen_ai.conversation.id``, else their trace. The conventions put no such id on
 spans of tools and evaluations: these are of the conversation of the spans around them. Messages come from
@@ -9,7 +9,10 @@ are tool calls and tokens without words, and the notes say so.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -105,36 +108,70 @@ class _Batch(Struct, gc=False, rename="camel"):
     resource_spans: list[_Resource] = []
 
 
+class _Context(Struct, gc=False):
+    trace_id: str = ""
+    span_id: str = ""
+
+
+class _PrintedEvent(Struct, gc=False):
+    name: str = ""
+    attributes: dict[str, Any] = {}
+
+
+class _PrintedLink(Struct, gc=False):
+    context: _Context = msgspec.field(default_factory=_Context)
+
+
+class _PrintedStatus(Struct, gc=False):
+    status_code: str = ""
+    description: str | None = None
+
+
+class _Printed(Struct, gc=False):
+    """A span as the console exporter prints it."""
+
+    context: _Context
+    parent_id: str | None = None
+    start_time: str | None = None
+    end_time: str | None = None
+    status: _PrintedStatus = msgspec.field(default_factory=_PrintedStatus)
+    attributes: dict[str, Any] = {}
+    events: list[_PrintedEvent] = []
+    links: list[_PrintedLink] = []
+
+
 _BATCH = msgspec.json.Decoder(_Batch)
+_BLANK = re.compile(r"\s*")
+#: Within so many bytes a printed span names its context.
+_CONSOLE_HEAD = 1000
 
 
 class OtelSpans(DialogueFormat):
     """Spans, in batches."""
 
     name = "otel"
-    summary = "OpenTelemetry GenAI spans: JSON lines of the OTLP file exporter"
+    summary = "OpenTelemetry GenAI spans: OTLP JSON, or what the console exporter prints"
     fields = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
 
     def recognise(self, peek: Peek) -> bool:
         given = peek.json if isinstance(peek.json, dict) else peek.first_line
-        return given is not None and "resourceSpans" in given
+        return (given is not None and "resourceSpans" in given) or _is_console(peek.head)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         kept_spans: list[KeptSpan] = []
         roots: dict[str, dict[str, Any]] = {}
         tree = SpanTree()
-        for batch in records_of(part, _BATCH):
-            for span in _spans(batch):
-                own = (span.trace_id, span.span_id)
-                if span.span_id and own in tree.parents:
-                    raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
-                tree.parents[own] = span.parent_span_id or ""
-                if span.links:
-                    tree.links[own] = [(link.trace_id, link.span_id) for link in span.links]
-                if kept := _kept(span):
-                    kept_spans += kept
-                elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
-                    roots[span.trace_id] = _attributes(span.attributes)
+        for span in _spans(part):
+            own = (span.trace_id, span.span_id)
+            if span.span_id and own in tree.parents:
+                raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
+            tree.parents[own] = span.parent_span_id or ""
+            if span.links:
+                tree.links[own] = [(link.trace_id, link.span_id) for link in span.links]
+            if kept := _kept(span):
+                kept_spans += kept
+            elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
+                roots[span.trace_id] = _attributes(span.attributes)
         if not kept_spans:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
         numbering = Numbering(notes)
@@ -147,8 +184,55 @@ class OtelSpans(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
 
-def _spans(batch: _Batch) -> Iterator[_Span]:
-    return (span for resource in batch.resource_spans for scope in resource.scope_spans for span in scope.spans)
+def _spans(part: Part) -> Iterator[_Span]:
+    if _is_console(part.head()):
+        yield from _console_spans(part)
+        return
+    for batch in records_of(part, _BATCH):
+        yield from (span for resource in batch.resource_spans for scope in resource.scope_spans for span in scope.spans)
+
+
+def _is_console(head: bytes) -> bool:
+    """Whether a file begins like what the console exporter prints: a span, and the next after it."""
+    begins = head[:_CONSOLE_HEAD]
+    return head.lstrip()[:1] == b"{" and all(key in begins for key in (b'"context"', b'"trace_id"', b'"span_id"'))
+
+
+def _console_spans(part: Part) -> Iterator[_Span]:
+    """The spans that the console exporter prints, one JSON object after the other, over several lines each."""
+    text, at = part.text(), 0
+    decoder = json.JSONDecoder()
+    while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        try:
+            content, at = decoder.raw_decode(text, at)
+            printed = msgspec.convert(content, _Printed)
+        except (ValueError, RecursionError) as error:  # also msgspec's ValidationError
+            line = text.count("\n", 0, at) + 1
+            raise DialgaugeError(
+                f"it is no span of the console exporter ({error})", file=part.name, line=line
+            ) from error
+        yield _Span(
+            trace_id=printed.context.trace_id,
+            span_id=printed.context.span_id,
+            parent_span_id=printed.parent_id,
+            start_time_unix_nano=_nanoseconds(printed.start_time),
+            end_time_unix_nano=_nanoseconds(printed.end_time),
+            attributes=_listed(printed.attributes),
+            events=[_Event(event.name, _listed(event.attributes)) for event in printed.events],
+            links=[_Link(link.context.trace_id, link.context.span_id) for link in printed.links],
+            status=_Status(_FAILED if printed.status.status_code == "ERROR" else 0, printed.status.description or ""),
+        )
+
+
+def _listed(given: dict[str, Any]) -> list[_Attribute]:
+    return [_Attribute(key, value) for key, value in given.items()]
+
+
+def _nanoseconds(written: str | None) -> int:
+    try:
+        return int(datetime.fromisoformat(written or "").timestamp() * 1e9)
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _kept(span: _Span) -> list[KeptSpan]:
