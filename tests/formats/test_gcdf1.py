@@ -133,15 +133,6 @@ def test_a_misspelt_part_of_a_goal_is_no_empty_goal(task: Any, sentence: str) ->
     assert caught.value.dialogue == "SNG1.json"
 
 
-def test_equal_frames_are_read_once_and_shared() -> None:
-    record = conversation()
-    first, second = (dict(turn) for turn in record["turns"])
-    record["turns"] = [first, second, first | {"turn_id": "2"}, second | {"turn_id": "3"}]
-    (dialogue,), _ = read_json("gcdf1", [record])
-    assert dialogue.turns[0].acts is dialogue.turns[2].acts
-    assert dialogue.turns[0].heard is dialogue.turns[2].heard
-
-
 def test_missing_goal_and_no_turns_are_read_as_such() -> None:
     without, empty = conversation(turns=[]), conversation(dialogue_id="2")
     del without["goal"]

@@ -5,19 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import BUILT_IN, LAST_RESORT, Peek, format_named, read, recognise, resolve
+from dialgauge.formats import BUILT_IN, LAST_RESORT, Peek, format_named, read, recognise
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json
-from support.soak import examples
 
 HOLE = Turn(speaker="user")
 MOST_TURNS = 10_000
@@ -69,12 +65,6 @@ def test_each_example_is_recognised_by_its_format_alone(name: str) -> None:
     assert [one for one in BUILT_IN if one != LAST_RESORT and format_named(one).recognise(peek)] == [name]
 
 
-@pytest.mark.parametrize("name", PREDICTIONS)
-def test_no_prediction_format_claims_the_example_of_another(name: str) -> None:
-    claimed = [other for other, content in EXAMPLES.items() if format_named(name).recognise(Peek(part_of(content)))]
-    assert claimed == [name]
-
-
 @pytest.mark.parametrize("name", JSON_FORMATS)
 def test_a_long_file_is_recognised_by_its_beginning(name: str) -> None:
     value = json.loads(EXAMPLES[name])
@@ -95,14 +85,6 @@ def test_predictions_are_marked_as_such_and_read_from_a_gzipped_file(name: str, 
     path.write_bytes(gzip.compress(EXAMPLES[name]))
     corpus = read(path)
     assert (corpus.format, corpus.kind, len(corpus.dialogues)) == (name, "predictions", 1)
-
-
-@pytest.mark.parametrize("name", PREDICTIONS)
-def test_byte_order_mark_and_windows_line_ends_change_nothing(name: str) -> None:
-    plain = read_bytes(name, EXAMPLES[name])[0]
-    windows = b"\xef\xbb\xbf" + EXAMPLES[name].replace(b"\n", b"\r\n")
-    assert recognise(part_of(windows)).name == name
-    assert read_bytes(name, windows)[0] == plain
 
 
 @pytest.mark.parametrize("name", NUMBERED)
@@ -181,25 +163,6 @@ def test_what_is_no_file_of_the_format_is_one_sentence(name: str, content: bytes
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
-@settings(max_examples=examples(60), deadline=None)
-@given(data=st.data())
-def test_damaged_bytes_are_read_or_refused_but_never_crash(name: str, data: st.DataObject) -> None:
-    content = bytearray(EXAMPLES[name])
-    for _ in range(data.draw(st.integers(1, 4))):
-        at = data.draw(st.integers(0, len(content) - 1))
-        piece = data.draw(
-            st.binary(max_size=3) | st.sampled_from([b"{", b"}", b"[", b"]", b'"', b"null", b"1e999", b"-"])
-        )
-        content[at : at + data.draw(st.integers(0, 3))] = piece
-    try:
-        read_bytes(name, bytes(content))
-    except DialgaugeError as error:
-        assert error.message
-    with suppress(DialgaugeError):
-        recognise(part_of(bytes(content)))
-
-
-@pytest.mark.parametrize("name", PREDICTIONS)
 def test_values_keep_astral_and_right_to_left_characters(name: str) -> None:
     if name == "flags":
         return
@@ -220,22 +183,3 @@ def mutated(content: bytes, seed: int) -> bytes:
             [b"", b"\x00", b"\xff", b"{", b"]", b'"', b"'", b"null", b"-1", b"\n", damaged[start : start + 40]]
         )
     return bytes(damaged)
-
-
-@pytest.mark.parametrize("name", ["mwzeval", "human-eval"])
-def test_real_files_with_damaged_bytes_are_read_or_refused(shared_data: Path, name: str) -> None:
-    folder = shared_data / "dst_predictions"
-    if name == "mwzeval":
-        content = json.loads(gzip.decompress((folder / "ubar.json.gz").read_bytes()))
-        whole = json.dumps(dict(list(content.items())[:3])).encode()
-    else:
-        whole = resolve(folder / "somdst_human100.tar.gz")[7].read()
-    outcomes = set()
-    for seed in range(300):
-        try:
-            read_bytes(name, mutated(whole, seed))
-            outcomes.add("read")
-        except DialgaugeError as error:
-            assert error.file == "file.json"
-            outcomes.add("refused")
-    assert outcomes == {"read", "refused"}

@@ -264,21 +264,6 @@ def test_text_that_is_not_utf8_names_the_line() -> None:
         part.text()
 
 
-def test_a_gzip_file_of_several_members_is_read_whole(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(LINE) + gzip.compress(OTHER) + bytes(16))
-    assert contents(tmp_path) == {"a.jsonl": LINE + OTHER}
-
-
-@pytest.mark.parametrize("size", [1 << 10, 40 << 20])
-def test_small_and_large_gzip_files_are_read_alike(size: int, tmp_path: Path) -> None:
-    content = b"0123456789abcdef" * (size // 16)
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
-    assert contents(tmp_path) == {"a.txt": content}
-    assert contents(tmp_path, limit=size) == {"a.txt": content}
-    with pytest.raises(DialgaugeError, match=f"unpacks to more than {size - 1:,} bytes"):
-        contents(tmp_path, limit=size - 1)
-
-
 def test_bytes_after_the_end_of_a_gzip_file_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(LINE) + b"more")
     with pytest.raises(DialgaugeError, match="cannot be read"):

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -404,18 +403,6 @@ columns = st.sampled_from(
 tables = st.integers(1, 3).flatmap(
     lambda height: st.dictionaries(columns, st.lists(cells, min_size=height, max_size=height), min_size=1, max_size=5)
 )
-
-
-@given(tables, st.sampled_from(["id", "turn", "turns"]))
-@settings(max_examples=examples(300), deadline=None)
-def test_any_table_is_read_or_refused_in_a_sentence(table: dict[str, list[Any]], more: str) -> None:
-    """A frame of pandas holds anything in its cells."""
-    pandas = pytest.importorskip("pandas")
-    height = len(next(iter(table.values())))
-    filled = {"id": ["d"] * height, more: list(range(height)), **table}
-    frame = pandas.DataFrame({name: pandas.Series(values, dtype=object) for name, values in filled.items()})
-    with suppress(DialgaugeError):
-        assert len(dialgauge.read(frame))
 
 
 @pytest.mark.parametrize(("package", "line"), [("pandas", "dialgauge[pandas]"), ("datasets", "pip install datasets")])
