@@ -28,6 +28,8 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 _HELP = {"help_option_names": ["-h", "--help"], "terminal_width": 79, "show_default": True}
+#: The bounds of a number, which click puts on a help page; the error for one beyond says them, too.
+_RANGE = re.compile(r"(?:; |  \[)(?:[\d.]+<=?)?x(?:[<>]=?[\d.]+)?\]")
 #: What the system says of a stream that takes no more.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -66,7 +68,11 @@ class Command(click.Command):
         usual = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         rare = [each for each in usual if isinstance(each, Advanced)]
         for title, listed in (("Options", [each for each in usual if each not in rare]), ("Advanced", rare)):
-            records = [record for each in listed if (record := each.get_help_record(ctx)) is not None]
+            records = [
+                (names, _RANGE.sub(lambda found: "]" if found[0].startswith(";") else "", text))
+                for each in listed
+                for names, text in filter(None, [each.get_help_record(ctx)])
+            ]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records, col_max=27)

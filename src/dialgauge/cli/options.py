@@ -114,10 +114,6 @@ class Whole(click.IntRange):
 
     name = "n"
 
-    def _describe_range(self) -> str:
-        """Nothing: help pages are short, and the error says the bounds."""
-        return ""
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number; one beyond 2^53 is refused."""
         number: int = super().convert(value, param, ctx)
@@ -130,8 +126,6 @@ class Real(click.FloatRange):
     """A number within bounds, neither infinite nor NaN."""
 
     name = "n"
-
-    _describe_range = Whole._describe_range
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number."""
