@@ -128,11 +128,11 @@ def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture,
     tiny_release(tmp_path / "babi")
     call = ("babi", "evaluate", "--data", "babi", "--model", "tfidf", "--json", "out.json")
     assert dialgauge(capsys, *call, "--split", "tst").code == 0
-    [before] = json.loads(Path("out.json").read_text())["systems"]
-    held = dialgauge(capsys, *call, "--fail-on-drop", before["run"], "--fail-under", "per-response=0%")
+    [before] = json.loads(Path("out.json").read_text())["runs"]
+    held = dialgauge(capsys, *call, "--fail-on-drop", before["id"], "--fail-under", "per-response=0%")
     assert held.code == 0, held.err
     assert held.err.count("no significant drop") == 1
-    other = dialgauge(capsys, *call, "--split", "dev", "--fail-on-drop", before["run"])
+    other = dialgauge(capsys, *call, "--split", "dev", "--fail-on-drop", before["id"])
     assert (other.code, "the split of" in other.err) == (2, True)
 
 

@@ -155,7 +155,7 @@ def test_removing_several_checks_all_names_before_it_removes_any(place: Place) -
 
 
 def test_hostile_names_do_not_reach_the_terminal(place: Place) -> None:
-    id_ = place.add("\x1b[31mred [bold]x[/nothing]")
+    id_ = place.add("\x1b[31mred [bold]x[/nothing]", "juggling")
     for command in (("runs", "list", "--wide"), ("show", id_), ("sql", "SELECT name FROM runs")):
         outcome = place.run(*command)
         assert outcome.code == 0
