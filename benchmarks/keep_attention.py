@@ -17,22 +17,21 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
+
 from dialgauge.cli import main as dialgauge
 from dialgauge.rankers import load_ranker, load_task
-from dialgauge.reproduce.babi import (
-    KEPT,
-    MODEL,
-    SEED,
-    AttentionSample,
-    StoredAttention,
-    attention_of,
-    printed,
-    tasks_of,
-    write_attention,
-)
+from dialgauge.reproduce import shipped
+from dialgauge.reproduce.bots import AttentionPlace, AttentionSample, KeptAttention, attention_at
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / KEPT
+TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / "babi_attention.json"
+MODEL, SEED = "memn2n", 0
+
+
+def encoded(content: object) -> str:
+    """As JSON."""
+    return msgspec.json.encode(content).decode()
 
 
 def trained(data: Path, task: int, folder: Path) -> None:
@@ -47,12 +46,15 @@ def trained(data: Path, task: int, folder: Path) -> None:
 
 def attention_in(data: Path, models: Path) -> list[AttentionSample]:
     """Where the models look, task by task."""
+    names = ("task", "split", "dialog", "reply")
+    places = [AttentionPlace(**{name: place[name] for name in names}) for place in shipped("babi").facts["places"]]
     found = []
-    for number in tasks_of(printed().places()):
+    for number in sorted({place.task for place in places}):
         folder = models / f"{MODEL}-{number}"
         trained(data, number, folder)
         task = load_task(data, number)
-        found += attention_of(load_ranker(folder, task=task), task)
+        ranker = load_ranker(folder, task=task)
+        found += [attention_at(ranker, task, place) for place in places if place.task == number]
     return found
 
 
@@ -64,13 +66,15 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         samples = attention_in(given.data, given.models or Path(scratch))
-    kept = StoredAttention(
+    kept = KeptAttention(
         command=f"dialgauge babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
         hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
         commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
         samples=samples,
     )
-    write_attention(TARGET, kept)
+    head = [f" {encoded(name)}: {encoded(getattr(kept, name))}" for name in ("command", "hardware", "commit")]
+    listed = ",\n  ".join(map(encoded, kept.samples))
+    TARGET.write_text("{\n" + ",\n".join([*head, f' "samples": [\n  {listed}\n ]']) + "\n}\n", encoding="utf-8")
     sys.stderr.write(f"{TARGET}\n")
 
 

@@ -439,10 +439,10 @@ def published_fga() -> dict[str, Any]:
 
 def published_rsa() -> dict[str, Any]:
     """What a reproduction of the RSA paper gives as the paper's own numbers."""
-    theirs, tables = _reproduction("rsa")
+    theirs, survey = _reproduction("rsa")
     numbers: dict[str, dict[str, dict[str, float]]] = {"Table 1": {}, "Table 2": {}}
     for (part, what), text in theirs.items():
-        if part in numbers:
+        if part in numbers and text != "not in the paper":
             system, _, measure = what.rpartition(", ")
             numbers[part].setdefault(system, {})[measure] = _number(text)
     again = "of those, share that is exact again after the first error"
@@ -451,14 +451,15 @@ def published_rsa() -> dict[str, Any]:
         "table2": numbers["Table 2"],
         "ending wrong": _number(theirs["Figure 1", "share of dialogues that end wrong"]),
         "right again": _number(theirs["Figure 1", again]),
-        "measures used": {row["method"]: row["measures"].split(", ") for row in tables["Table A5"][0]["rows"]},
+        "measures used": {row["method"]: row["measures"].split(", ") for row in survey["table-a5-as-printed"]["rows"]},
     }
 
 
 def _reproduction(paper: str) -> tuple[dict[tuple[str, str], str], Any]:
     with tempfile.TemporaryDirectory() as folder:
-        document = command("reproduce", paper, "--data", folder, exit_codes=(0, 1))
-    return {(item["part"], item["what"]): item["theirs"] for item in document["items"]}, document["tables"]
+        tables = command("reproduce", paper, "--all", "--data", folder, exit_codes=(0, 1))["page"]["tables"]
+    lines = [(table["title"], row) for table in tables.values() for row in table["rows"] if "theirs" in row]
+    return {(part, row["what"]): row["theirs"] for part, row in lines}, tables
 
 
 def _number(text: str) -> float:

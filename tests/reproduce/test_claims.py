@@ -51,7 +51,7 @@ def claim(**how: Any) -> Claim:
 def test_how_claims_are_judged(how: dict[str, Any], verdict: str, ours: object) -> None:
     [line] = lines(claim(**how))
     assert (line.verdict, line.ours) == (verdict, ours)
-    assert verdict != "cannot be computed" or line.note
+    assert verdict != "cannot be computed" or line.why
 
 
 def test_each_gives_a_line_for_each_value() -> None:
@@ -63,7 +63,7 @@ def test_each_gives_a_line_for_each_value() -> None:
 def test_cells_of_a_printed_table_stand_beside_ours() -> None:
     grid = Grid(
         part="Table 1", columns=["first", "second"], rows={"a": ["50%", "100"], "b": ["75.0%", "50%"], "c": ["", "1%"]},
-        ours="select system as row, if(turn = 1, 'first', 'second') as column, score as ours from turns",
+        ours="select system as row, if(turn = 1, 'first', 'second') as col, score as ours from turns",
         differs={"a, second": "known", "": "other"}, absent="no file of c", name="table1",
     )  # fmt: skip
     found = {line.what: line for line in lines(grids=(grid,))}
@@ -71,7 +71,7 @@ def test_cells_of_a_printed_table_stand_beside_ours() -> None:
         "a, first": "exact", "a, second": "differs", "b, first": "exact", "b, second": "exact",
         "c, second": "cannot be computed",
     }  # fmt: skip
-    assert (found["a, second"].note, found["c, second"].note) == ("known", "no file of c")
+    assert (found["a, second"].why, found["c, second"].why) == ("known", "no file of c")
     *_, line = lines(claim(source="table1", ours="sum(value)", plain=True), grids=(grid,))
     assert line.ours == "101.76"
 
@@ -79,7 +79,7 @@ def test_cells_of_a_printed_table_stand_beside_ours() -> None:
 def test_columns_with_unknown_values_are_left_out_and_claims_on_them_say_so() -> None:
     with Evidence({"turns": lambda: TURNS.with_columns(aga=pl.Series([None, 1, 1, 1]))}) as evidence:
         [line] = judge(Paper(title="t", claims=[claim(holds="min(aga) = 1")]), evidence)
-    assert line.verdict == "cannot be computed" and "no value in 1 row" in line.note
+    assert line.verdict == "cannot be computed" and "no value in 1 row" in line.why
 
 
 @pytest.mark.parametrize("source", [

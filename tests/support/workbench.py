@@ -90,7 +90,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "runs export": ("GOOD --out {}/passed-on", "LAB --redact --out {}/redacted"),
     "sql": ("'SELECT * FROM runs'", "'SELECT * FROM turns LIMIT 5'"),
     "explain": ("", "FGA", "canon", "unmatched"),
-    "reproduce": ("fga", "rsa"),
+    "reproduce": ("fga --all", "rsa --all"),
     "report": ("GOOD --out {}/report.html",),
 }
 #: What is not called here, and where it is.

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Measure, cards, parse_measure as parse_any
-from dialgauge.reproduce import published
+from dialgauge.reproduce import shipped
 from dialgauge.tracking import ALL_MEASURES, DEFAULT_MEASURES, chosen_measures
 
 
@@ -25,7 +25,7 @@ def test_names_of_the_defaults() -> None:
 
 
 def test_cards_cite_papers_as_reproductions_do() -> None:
-    assert published("rsa")["citation"].lower() in cards("tracking")["RSA"].source.lower()
+    assert shipped("rsa").citation.lower() in cards("tracking")["RSA"].source.lower()
     assert "Table 1 (average=turn" in cards("tracking")["F1"].source
 
 

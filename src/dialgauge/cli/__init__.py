@@ -29,7 +29,7 @@ COMMANDS = {
     "lab": "let systems and simulated users talk, and score the result",
     "explore": "browse the run store in a web browser",
     "report": "write runs as one HTML file, or as Markdown for a pull request",
-    "reproduce": "recompute the tables and figures of a paper, next to theirs",
+    "reproduce": "judge what a paper prints and says, ours next to theirs",
     "runs": "the run store: list, tag, copy, remove",
     "sql": "query all stored runs with SQL",
     "explain": "what profiles, measures and behaviours mean",

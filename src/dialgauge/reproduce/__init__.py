@@ -8,13 +8,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.reproduce.claims import (
         Claim as Claim,
+        Example as Example,
         Grid as Grid,
         Paper as Paper,
         judge as judge,
         load as load,
         shipped as shipped,
     )
-    from dialgauge.reproduce.evidence import Evidence as Evidence, Missing as Missing
+    from dialgauge.reproduce.evidence import Evidence as Evidence, Missing as Missing, run_evidence as run_evidence
     from dialgauge.reproduce.papers import (
         PAPERS as PAPERS,
         get_commands as get_commands,
@@ -23,18 +24,10 @@ if TYPE_CHECKING:
     )
     from dialgauge.reproduce.reproduction import (
         IMPOSSIBLE as IMPOSSIBLE,
-        Fresh as Fresh,
         PrintedNumber as PrintedNumber,
         ReportedValue as ReportedValue,
         Reproduction as Reproduction,
-        as_json as as_json,
-        as_markdown as as_markdown,
-        item_tables as item_tables,
-        missing_table as missing_table,
-        summary as summary,
-        tables_by_part as tables_by_part,
     )
-    from dialgauge.reproduce.sources import published as published
 
 
 if not TYPE_CHECKING:

@@ -9,7 +9,9 @@ import polars as pl
 
 from dialgauge import tasks
 from dialgauge.data import dataset_file
+from dialgauge.reproduce.claims import Paper
 from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.runs import Run
 
 #: Column of the table: what it is called here, our measure, and how the table prints it.
 _COLUMNS = {
@@ -23,7 +25,7 @@ _COLUMNS = {
 }
 
 
-def evidence(data: Path | None) -> Evidence:
+def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
     """``printed`` (kind, system, measure, printed) and ``computed`` (system, measure, ours)."""
     gold = dataset_file(data, "multiwoz-2.1", "test.json")
     files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in tasks.published_rows()}

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.report import Cell, Chart, Column, Number, Table
 from dialgauge.reproduce.evidence import Evidence, Missing
 from dialgauge.reproduce.reproduction import (
+    CLAIMED,
     COMPUTED,
     DIFFERS,
     EXACT,
@@ -33,6 +35,10 @@ from dialgauge.reproduce.reproduction import (
     is_number,
 )
 from dialgauge.yaml_file import YamlDocument, read_yaml, shipped_yaml
+
+Side: TypeAlias = Literal["gold", "pred"]
+#: What stands as theirs beside what only we have.
+_OWN = "not in the paper"
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +54,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``every``    a column: one line; holds if it holds for each of its values
     ``means``    what "mostly" was taken to mean
     ``differs``  why ours is different, where that is known
-    ``because``  why nothing here can judge it; such a claim has no source
+    ``because``  why nothing here can judge it; where there is a source, why it has no case
     """
 
     part: str
@@ -79,7 +85,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         judged = [name for name in ("printed", "share", "holds") if getattr(self, name)]
         if self.source and not judged and not self.ours:
             raise ValueError(f"'{self.says}' says nothing to judge: give printed, share, holds or ours")
-        if self.source and (len(judged) > 1 or (self.because and judged)):
+        if self.source and len(judged) > 1:
             raise ValueError(f"'{self.says}' is judged in two ways: {' and '.join(judged)}")
         if not self.source and not self.because:
             raise ValueError(f"'{self.says}' has no source; say in 'because' why nothing here can judge it")
@@ -103,18 +109,18 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A printed table: a line for each cell.
 
-    ``says``     what a line is called: "{row}, {column}"; ``part`` may name them, too
+    ``says``     what a line is called: "{row}, {col}"; ``part`` may name them, too
     ``rows``     row to its cells, as printed, under ``columns`` or by column
-    ``printed``  instead: a query of row, column and printed
-    ``ours``     a query of row, column and ours; maybe low and high, a note, and judged (false: it has no verdict)
+    ``printed``  instead: a query of row, col and printed
+    ``ours``     a query of row, col and ours; maybe low and high, a note, and judged (false: it has no verdict)
     ``absent``   why a cell has none of ours
     ``differs``  why ours is different: for all, or by "row, column", row or column
-    ``name``     as evidence it is a table with row, column, printed and value
+    ``name``     as evidence it is a table with row, col, printed and value
     ``digits``   how many digits its numbers were rounded to, where some are printed with fewer ("100")
     """
 
     part: str
-    says: str = "{row}, {column}"
+    says: str = "{row}, {col}"
     name: str = ""
     columns: list[str] = []
     rows: dict[str, list[str] | dict[str, str]] = {}
@@ -134,11 +140,28 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             yield from ((row, column, printed) for column, printed in pairs if printed)
         if self.printed:
             for cell in evidence.rows(self.printed):
-                yield str(cell["row"]), str(cell["column"]), str(cell["printed"])
+                yield str(cell["row"]), str(cell["col"]), str(cell["printed"])
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A dialogue as printed: of each turn the gold and the predicted state, by ``domain-slot``.
+
+    ``dialogue``  what it is called in the test set
+    ``words``     a checksum of each turn: no words are kept
+    ``slots``     how many slots are predefined
+    """
+
+    turns: list[dict[Side, dict[str, str]]]
+    dialogue: str = ""
+    words: list[str] = []
+    slots: int = 30
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of ours that stands with a part of the paper; ``chart`` draws some of its columns."""
+    """A table of ours that stands with a part of the paper; ``chart`` draws some of its columns.
+
+    The columns ``x low`` and ``x high`` are the interval of the column ``x``.
+    """
 
     part: str
     title: str
@@ -157,7 +180,7 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     citation: str = ""
     missing: list[str] = []
     facts: dict[str, list[dict[str, Any]]] = {}
-    examples: dict[str, list[dict[str, dict[str, str]]]] = {}
+    examples: dict[str, Example] = {}
     grids: list[Grid] = []
     claims: list[Claim] = []
     tables: list[Shown] = []
@@ -178,8 +201,36 @@ def _paper(document: YamlDocument) -> Paper:
     return document.as_record(Paper, "a file of claims")
 
 
-def judge(paper: Paper, evidence: Evidence, in_print: Evidence | None = None) -> list[ReportedValue]:
-    """Every line of the paper. ``in_print`` has what the paper prints in the place of what was measured."""
+def shown_tables(paper: Paper, evidence: Evidence) -> dict[str, list[Table]]:
+    """The tables that stand with the parts of a paper, as far as there is evidence for them."""
+    tables: dict[str, list[Table]] = {}
+    for shown in paper.tables:
+        try:
+            rows = _asked(evidence, shown.rows, shown.part, shown.title)
+        except Missing:
+            continue
+        if rows:
+            tables.setdefault(shown.part, []).append(_shown_table(shown, rows))
+    return tables
+
+
+def _shown_table(shown: Shown, rows: list[dict[str, Any]]) -> Table:
+    ends = {name for name in rows[0] if name.endswith((" low", " high"))}
+    names = [name for name in rows[0] if name not in ends]
+    columns = [
+        Column(name, Number(shown.digits if name not in shown.percent else 2, percent=name in shown.percent))
+        for name in names
+    ]
+    chart = Chart(shown.chart, tuple(shown.drawn or names[1:])) if shown.chart else None
+    table = Table(shown.title, columns, notes=shown.notes, chart=chart)
+    for row in rows:
+        table.add(*(Cell(row[name], low=row.get(f"{name} low"), high=row.get(f"{name} high")) for name in names))
+    return table
+
+
+def judge(paper: Paper, evidence: Evidence) -> list[ReportedValue]:
+    """Every line of the paper."""
+    in_print = evidence.in_print
     for evidence_tables in filter(None, (evidence, in_print)):
         _add_printed(paper, evidence_tables)
     lines = [line for grid in paper.grids for line in _grid(grid, evidence)]
@@ -200,7 +251,7 @@ def _add_printed(paper: Paper, evidence: Evidence) -> None:
     for grid in paper.grids:
         if grid.name:
             cells = [(*cell, _value(cell[2])) for cell in grid.cells(evidence)]
-            evidence.add(grid.name, pl.DataFrame(cells, schema=["row", "column", "printed", "value"], orient="row"))
+            evidence.add(grid.name, pl.DataFrame(cells, schema=["row", "col", "printed", "value"], orient="row"))
 
 
 def _value(printed: str) -> float:
@@ -216,19 +267,21 @@ def _asked(evidence: Evidence, query: str, part: str, what: str) -> list[dict[st
 
 def _claim(claim: Claim, evidence: Evidence) -> Iterator[ReportedValue]:
     """The lines of a claim: one, or one for each value of ``each``."""
-    theirs = claim.printed or ("claimed" if claim.holds or claim.share or claim.because else "not in the paper")
-    lacking = ReportedValue(claim.part, claim.says, theirs, None, IMPOSSIBLE, note=claim.because, share=not claim.plain)
+    theirs = claim.printed or (CLAIMED if claim.holds or claim.share or claim.because else _OWN)
+    lacking = ReportedValue(claim.part, claim.says, theirs, None, IMPOSSIBLE, why=claim.because, share=not claim.plain)
     if not claim.source:
         yield lacking
         return
     try:
         groups = _asked(evidence, claim.query(), claim.part, claim.says)
     except Missing as why:
-        yield msgspec.structs.replace(lacking, note=str(why))
+        yield msgspec.structs.replace(lacking, why=str(why))
         return
     decided = [group for group in groups if group["rows"] and not _is_open(group)]
+    if not decided and theirs == _OWN and not claim.because:
+        return
     if not decided:
-        yield msgspec.structs.replace(lacking, note="the evidence has no case of it")
+        yield msgspec.structs.replace(lacking, why=claim.because or "the evidence has no case of it")
     elif claim.each:
         for group in decided:
             suffix = f" ({group['key']})" if group["key"] else ""
@@ -249,8 +302,7 @@ def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) 
         ends = (group["low"], group["high"]) if claim.low else None
         number = PrintedNumber.parse(claim.printed)
         line = compared(claim.part, what, number, float(group["ours "]), ends, plain=claim.plain, why=claim.differs)
-        noted = "; ".join(filter(None, [claim.means, line.note]))
-        return msgspec.structs.replace(line, note=noted, counted=claim.counted and line.counted)
+        return msgspec.structs.replace(line, note=claim.means, counted=claim.counted and line.counted)
     texts = [_text(claim, group) for group in groups]
     shown = "; ".join(
         f"{group['key']}: {text}" if claim.every else text for group, text in zip(groups, texts, strict=True)
@@ -262,12 +314,11 @@ def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) 
         verdict = DIFFERS if broken else HOLDS
     else:
         verdict = COMPUTED
-    note = claim.means
+    why = ""
     if verdict == DIFFERS:
         named = claim.every and claim.differs == UNEXPLAINED
         why = f"does not hold of {', '.join(str(group['key']) for group in broken)}" if named else claim.differs
-        note = "; ".join(filter(None, [note, why]))
-    return ReportedValue(claim.part, what, theirs, shown, verdict, note=note, counted=claim.counted)
+    return ReportedValue(claim.part, what, theirs, shown, verdict, note=claim.means, why=why, counted=claim.counted)
 
 
 def _holds(claim: Claim, group: Mapping[str, Any]) -> bool:
@@ -314,33 +365,32 @@ def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
     try:
         printed = list(grid.cells(evidence))
     except Missing as why:
-        yield ReportedValue(grid.part, grid.says, "a table", None, IMPOSSIBLE, note=str(why))
+        yield ReportedValue(grid.part, grid.says, "a table", None, IMPOSSIBLE, why=str(why))
         return
     ours: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         rows = _asked(evidence, grid.ours, grid.part, grid.says) if grid.ours else []
-        ours = {(str(cell["row"]), str(cell["column"])): cell for cell in rows}
+        ours = {(str(cell["row"]), str(cell["col"])): cell for cell in rows}
     except Missing as why:
         lacking = str(why)
     for row, column, text in printed:
-        part, what = (words.format(row=row, column=column) for words in (grid.part, grid.says))
+        part, what = (words.format(row=row, col=column) for words in (grid.part, grid.says))
         cell = ours.get((row, column), {})
         value = cell.get("ours")
         if value is None:
-            yield ReportedValue(part, what, text, None, IMPOSSIBLE, note=lacking, share=not grid.plain)
+            yield ReportedValue(part, what, text, None, IMPOSSIBLE, why=lacking, share=not grid.plain)
             continue
         note, reason = cell.get("note") or grid.note, cell.get("differs") or _reason(grid, row, column)
         if not is_number(text) or cell.get("judged") is False:
             verdict: Verdict = EXACT if text == value else DIFFERS
             if cell.get("judged") is False:
                 verdict = COMPUTED
-            line = ReportedValue(part, what, text, value, verdict, note=reason if verdict == DIFFERS else "")
+            line = ReportedValue(part, what, text, value, verdict, why=reason if verdict == DIFFERS else "")
         else:
             number = PrintedNumber.parse(text, digits=grid.digits)
             ends = (cell["low"], cell["high"]) if cell.get("low") is not None else None
             line = compared(part, what, number, float(value), ends, plain=grid.plain, why=reason)
-        noted = "; ".join(filter(None, [note, line.note]))
-        yield msgspec.structs.replace(line, note=noted, counted=grid.counted and line.counted)
+        yield msgspec.structs.replace(line, note=note, counted=grid.counted and line.counted)
 
 
 def _reason(grid: Grid, row: str, column: str) -> str:
@@ -373,6 +423,6 @@ def compared(
         low = high = None
         verdict = EXACT if number.agrees(ours) else DIFFERS
     return ReportedValue(
-        part, what, number.text, ours, verdict, ours - number.value, low, high,
-        note=why if verdict == DIFFERS else "", counted=bool(number.value or ours), share=not plain,
+        part, what, number.text, ours, verdict, low, high,
+        why=why if verdict == DIFFERS else "", counted=bool(number.value or ours), share=not plain,
     )  # fmt: skip

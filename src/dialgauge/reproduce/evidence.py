@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,13 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     import polars as pl
 
+    from dialgauge.runs import Run
+
 #: How long one question may take, in seconds, and how much memory all may use.
 LONGEST, MEMORY = 60.0, "4GB"
 #: A claims file is hostile: it sees the tables it is given, and nothing else of the machine.
 _LOCKS = ("enable_external_access = false", "python_enable_replacements = false", "lock_configuration = true")
-_UNKNOWN = re.compile(r'(?:Table with name|Referenced column|Table) "?([\w.]+)"?')
+_UNKNOWN = re.compile(r'(?:Table with name|Referenced column|column named) "?([\w.]+)"?')
 
 
 class Missing(Exception):
@@ -26,6 +29,7 @@ class Missing(Exception):
 
     def __init__(self, why: str, get: str = "") -> None:
         super().__init__(f"{why}; get it by '{get}'" if get else why)
+        self.get = get
 
 
 class Evidence:
@@ -41,8 +45,11 @@ class Evidence:
         lacking: Mapping[str, str] | None = None,
         missing: Iterable[str] = (),
         absent: Iterable[str] = (),
+        in_print: Evidence | None = None,
     ) -> None:
         self._tables = dict(tables)
+        #: What the paper prints, in the place of what was measured.
+        self.in_print = in_print
         self._lacking = dict(lacking or {})
         self.missing = list(missing)
         #: Datasets that 'data get' fetches and that are not there, wholly or in part.
@@ -61,6 +68,8 @@ class Evidence:
 
     def __exit__(self, *_: object) -> None:
         self._database.close()
+        if self.in_print is not None:
+            self.in_print.__exit__()
 
     def add(self, name: str, frame: pl.DataFrame) -> None:
         """Hand a table over. Columns with unknown values are left out."""
@@ -99,6 +108,38 @@ class Evidence:
         """Why a name is unknown; the database's own words where nothing is known of it."""
         named = [name for name in _UNKNOWN.findall(error) if name in self._lacking]
         return self._lacking[named[0]] if named else " ".join(re.split(r"\nLINE |\n\n", error)[0].split())
+
+
+def run_evidence(runs: Mapping[str, Run]) -> Evidence:
+    """The tables of stored runs as evidence, each with a column ``run``, and their ``scores``."""
+    names = dict.fromkeys(name for run in runs.values() for name in run.tables)
+    tables: dict[str, Callable[[], pl.DataFrame]] = {name: partial(_rows_of_runs, runs, name) for name in names}
+    return Evidence({"scores": partial(_scores_of_runs, runs), **tables})
+
+
+def _rows_of_runs(runs: Mapping[str, Run], table: str) -> pl.DataFrame:
+    import polars as pl
+
+    frames = [
+        run.table(table).select(pl.lit(name).alias("run"), pl.all())
+        for name, run in runs.items()
+        if table in run.tables
+    ]
+    return pl.concat(frames, how="diagonal_relaxed")
+
+
+def _scores_of_runs(runs: Mapping[str, Run]) -> pl.DataFrame:
+    import polars as pl
+
+    rows = [
+        (name, measure, score.value, score.low, score.high)
+        for name, run in runs.items()
+        for measure, score in run.scores.items()
+        if score.value is not None
+    ]
+    if not rows:
+        raise Missing("no run is given", "--run NAME=RUN")
+    return pl.DataFrame(rows, schema=["run", "measure", "value", "low", "high"], orient="row")
 
 
 def _plain(value: Any) -> Any:

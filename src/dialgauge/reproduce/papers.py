@@ -1,50 +1,26 @@
-"""The papers that can be reproduced. Each is a module with ``reproduce(data) -> Reproduction``.
-
-One that trains models has ``reproduce(data, fresh=None)``.
-"""
+"""The papers that can be reproduced, and anybody's: a file of claims and the evidence they are judged by."""
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from dialgauge.data import Folder, catalogue, data_folder, dataset_folder
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.reproduce.claims import Paper, judge, shipped
-from dialgauge.reproduce.evidence import Evidence
-from dialgauge.reproduce.reproduction import Fresh, Reproduction
+from dialgauge.reproduce.claims import Paper, judge, load, shipped, shown_tables
+from dialgauge.reproduce.evidence import Evidence, run_evidence
+from dialgauge.reproduce.reproduction import Reproduction
+from dialgauge.runs import Run
 
-#: Name on the command line, and the module. A later part of the project adds its line here.
+#: Name on the command line, the function that gives its evidence, and the datasets that this is computed from.
 PAPERS = {
-    "fga": "dialgauge.reproduce.fga",
-    "rsa": "dialgauge.reproduce.rsa",
-    "babi": "dialgauge.reproduce.babi",
-    "gcdf1": "dialgauge.reproduce.gcdf1",
-    "mwzeval": "dialgauge.reproduce.benchmark",
-}
-
-#: Papers whose claims are data: the module has ``evidence(data)``.
-CLAIMED = ("mwzeval",)
-
-#: Papers whose module also takes ``fresh``.
-TRAINED = ("babi",)
-#: The paper in which people rate dialogues: its module also takes ``ratings``.
-RATED = "fga"
-#: Papers that take minutes: their modules also take ``tell``.
-SLOW = ("babi", "gcdf1")
-#: Papers whose tables can be filled with predictions of one's own: their modules also take ``systems``.
-PREDICTED = ("fga", "rsa")
-
-#: The datasets that a paper's numbers are computed from, as ``dialgauge data get`` names them.
-DATASETS = {
-    "fga": ("multiwoz-2.1", "dst_predictions"),
-    "rsa": ("multiwoz-2.1", "dst_predictions"),
-    "babi": ("babi",),
-    "gcdf1": ("gcdf1", "multiwoz-2.1"),
-    "mwzeval": ("multiwoz-2.1", "dst_predictions"),
+    "fga": ("dialgauge.reproduce.trackers:fga", ("multiwoz-2.1", "dst_predictions")),
+    "rsa": ("dialgauge.reproduce.trackers:rsa", ("multiwoz-2.1", "dst_predictions")),
+    "babi": ("dialgauge.reproduce.bots:evidence", ("babi",)),
+    "gcdf1": ("dialgauge.reproduce.users:evidence", ("gcdf1", "multiwoz-2.1")),
+    "mwzeval": ("dialgauge.reproduce.benchmark:evidence", ("multiwoz-2.1", "dst_predictions")),
 }
 
 ENVIRONMENT = "DIALGAUGE_DATA"
@@ -63,14 +39,15 @@ def data_root(given: str | Path | None) -> Path | None:
 
 def how_to_get(paper: str, data: str | Path | None = None) -> str:
     """For a paper of which nothing could be computed: what to get, and by which commands."""
-    root = data_root(data)
+    if paper not in PAPERS:
+        return "its claims name no table of these runs"
+    root, datasets = data_root(data), PAPERS[paper][1]
     folder = Folder(root) if root is not None else data_folder()
-    absent = [name for name in DATASETS[paper] if not dataset_folder(catalogue().find(name), folder).is_dir()]
+    absent = [name for name in datasets if not dataset_folder(catalogue().find(name), folder).is_dir()]
     if not absent:
-        return f"the files that it needs are not in the datasets {' and '.join(DATASETS[paper])} of {folder.root}"
-    return (
-        f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not in {folder.root}; run {get_commands(absent)}"
-    )
+        return f"the files that it needs are not in the datasets {' and '.join(datasets)} of {folder.root}"
+    verb = "is" if len(absent) == 1 else "are"
+    return f"{' and '.join(absent)} {verb} not in {folder.root}; run {get_commands(absent)}"
 
 
 def get_commands(datasets: Sequence[str]) -> str:
@@ -79,50 +56,31 @@ def get_commands(datasets: Sequence[str]) -> str:
 
 
 def reproduce(
-    paper: str,
-    data: str | Path | None = None,
-    *,
-    fresh: Fresh | None = None,
-    preset: str | None = None,
-    keep: Path | None = None,
-    ratings: Path | None = None,
-    systems: Mapping[str, Path] | None = None,
-    tell: Callable[[str], None] | None = None,
+    paper: str | Path, data: str | Path | None = None, *, runs: Mapping[str, Run] | None = None
 ) -> Reproduction:
-    """Compute what a paper printed, as far as the data in the folder allows.
+    """Judge what a paper says, as far as the data in the folder allows.
 
-    ``fresh`` trains models anew where the paper's module otherwise takes results kept with the package, and ``keep``
-    is the file to keep theirs in. ``preset`` shows models of one training only. ``ratings`` is a file of what people
-    said of the 100 dialogues of the FGA paper, which was not released. ``systems`` are files of predictions for the
-    MultiWOZ 2.1 test set by the names of models: those of the paper stand beside what it printed of them, others alone.
-    ``tell`` hears what is being computed, where that takes long.
+    ``paper`` is the name of one that comes with dialgauge, or a YAML file of claims on tables of ``runs``. For the
+    papers on trackers, runs are systems by name, which stand beside what the paper prints of them, or alone.
     """
-    if paper not in PAPERS:
-        raise DialgaugeError(f"there is no paper '{paper}' to reproduce.{nearest(paper, PAPERS)}")
-    if fresh is not None and paper not in TRAINED:
-        raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --fresh out")
-    if preset is not None and paper not in TRAINED:
-        raise DialgaugeError(f"nothing of the paper '{paper}' is trained; leave --preset out")
-    if ratings is not None and paper != RATED:
-        raise DialgaugeError(f"people rated dialogues in the paper '{RATED}' only; leave --ratings out")
-    if systems and paper not in PREDICTED:
-        raise DialgaugeError(f"predictions fill tables of {' and '.join(PREDICTED)} only; leave --system out")
-    module = importlib.import_module(PAPERS[paper])
-    given: dict[str, Any] = {"fresh": fresh, "preset": preset, "keep": keep, "ratings": ratings, "systems": systems}
-    given["tell"] = tell if paper in SLOW else None
-    chosen = {name: value for name, value in given.items() if value}
-    if paper in CLAIMED:
-        return judged(shipped(paper), paper, module.evidence(data_root(data)))
-    result = module.reproduce(data_root(data), **chosen)
-    if not isinstance(result, Reproduction):
-        raise TypeError(f"{PAPERS[paper]}.reproduce gave {type(result).__name__}")
-    return result
+    if str(paper) in PAPERS:
+        module, _, function = PAPERS[str(paper)][0].partition(":")
+        claims = shipped(str(paper))
+        builder: Callable[[Paper, Path | None, Mapping[str, Run]], Evidence] = getattr(import_module(module), function)
+        return judged(claims, str(paper), builder(claims, data_root(data), runs or {}))
+    if Path(paper).suffix not in (".yaml", ".yml"):
+        raise DialgaugeError(
+            f"there is no paper '{paper}', nor is it a YAML file of claims.{nearest(str(paper), PAPERS)}"
+        )
+    return judged(load(paper), Path(paper).stem, run_evidence(runs or {}))
 
 
-def judged(paper: Paper, name: str, evidence: Evidence, in_print: Evidence | None = None) -> Reproduction:
-    """Every line of a paper by some evidence."""
+def judged(paper: Paper, name: str, evidence: Evidence) -> Reproduction:
+    """Every line and table of a paper by some evidence."""
     with evidence:
-        record = Reproduction(name, paper.title, paper.citation, [*evidence.missing, *paper.missing], evidence.absent)
-        record.items = judge(paper, evidence, in_print)
-        record.notes = dict(paper.notes)
-        return record
+        lines = judge(paper, evidence)
+        missing = [*evidence.missing, *paper.missing]
+        tables = shown_tables(paper, evidence)
+        return Reproduction(
+            name, paper.title, paper.citation, missing, evidence.absent, lines, tables, paper.notes
+        )  # fmt: skip

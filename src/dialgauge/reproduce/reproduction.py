@@ -1,22 +1,18 @@
-"""Theirs beside ours: what a paper printed, what we compute, the difference, and a verdict.
-
-A paper's module fills a :class:`Reproduction`; everything about printing it is here and in ``tables``.
-"""
+"""Theirs beside ours: what a paper printed, what we compute, and a verdict; and the page that shows it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
 
-from dialgauge._version import __version__
-from dialgauge.rendering import Column, Table, markdown
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Cell, Column, Number, Page, Table
+from dialgauge.text import counted
 
 Verdict: TypeAlias = Literal["exact", "holds", "within spread", "computed", "differs", "cannot be computed"]
 
@@ -30,10 +26,10 @@ VERDICTS: tuple[Verdict, ...] = (EXACT, HOLDS, WITHIN, COMPUTED, DIFFERS, IMPOSS
 
 #: Said where a number differs and nothing is known of why.
 UNEXPLAINED = "unexplained"
-
-#: What stands as theirs beside a sentence; a narrow screen leaves it out where nothing else is in the column.
-_CLAIMED = "claimed"
-_HALF = 0.5
+#: What stands as theirs beside a sentence.
+CLAIMED = "claimed"
+#: Lines of each table that a screen shows unasked.
+_FIRST = 6
 #: A reason that more lines than this share stands once, below their table.
 _REPEATED = 2
 
@@ -49,18 +45,13 @@ class PrintedNumber(Struct, frozen=True):
     digits: int
     percent: bool
 
-    @property
-    def is_fraction(self) -> bool:
-        """Whether it is written as ``0.4948``: a share, unless whoever quotes it says otherwise."""
-        return not self.percent and self.digits > 1 and 0 <= self.value <= 1
-
     def in_percent(self) -> PrintedNumber:
-        """The same number as a percentage; what is no fraction stays as it is.
+        """A share written as ``0.8759`` as a percentage; other numbers stay as they are.
 
         >>> PrintedNumber.parse("0.8759").in_percent().text
         '87.59%'
         """
-        if not self.is_fraction:
+        if self.percent or self.digits < 2 or not 0 <= self.value <= 1:
             return self
         digits = self.digits - 2
         return PrintedNumber(f"{100 * self.value:.{digits}f}%", self.value, self.half_unit, digits, percent=True)
@@ -81,14 +72,6 @@ class PrintedNumber(Struct, frozen=True):
         half = Decimal(1).scaleb(exponent) / scale / 2
         return cls(text, float(exact / scale), float(half), -exponent, bool(match["percent"]))
 
-    def show(self, value: float, *, signed: bool = False) -> str:
-        """A number of ours in the same unit, with one digit more; a signed one is a difference, of shares in points."""
-        scaled, unit = (100 * value, " pt" if signed else "%") if self.percent else (value, "")
-        if not self.digits and not self.percent and float(scaled).is_integer():
-            return f"{scaled:+.0f}" if signed else f"{scaled:.0f}"
-        shown = f"{scaled:{'+' if signed else ''}.{self.digits + 1}f}"
-        return f"{shown.replace('-', '+') if signed and not float(shown) else shown}{unit}"
-
     def agrees(self, value: float) -> bool:
         """Whether a number, rounded to as many digits, is the printed one; halves may round either way."""
         return abs(value - self.value) <= self.half_unit * (1 + 1e-9) + 1e-12
@@ -107,31 +90,20 @@ class ReportedValue(Struct, frozen=True):
     theirs: str
     ours: float | str | None
     verdict: Verdict
-    difference: float | None = None
     low: float | None = None
     high: float | None = None
+    #: What the line is about, or what "mostly" was taken to mean.
     note: str = ""
+    #: Why ours is different, or why it cannot be computed.
+    why: str = ""
     #: False for what could not come out otherwise, such as a setting that was taken over.
     counted: bool = True
     #: False for a number between 0 and 1 that is no share, such as a correlation.
     share: bool = True
 
 
-class Fresh(Struct, frozen=True):
-    """How models are trained anew: with which seeds, in how many processes, and where their results are kept."""
-
-    seeds: int = 3
-    workers: int = 1
-    #: The run store's folder; None is the usual one.
-    store: Path | None = None
-    #: By which preset of settings they learn.
-    preset: str = "default"
-    #: Called with a line about the work.
-    tell: Callable[[str], None] = lambda _: None
-
-
 class Reproduction(Struct):
-    """All lines of one paper, what is missing to do more, and the figures that can be drawn."""
+    """All lines of one paper, what is missing to do more, and tables that stand with its parts."""
 
     paper: str
     title: str
@@ -139,176 +111,78 @@ class Reproduction(Struct):
     missing: list[str] = []
     #: The datasets that are missing, wholly or in part, as ``dialgauge data get`` names them.
     absent: list[str] = []
-    items: list[ReportedValue] = []
-    #: Part of the paper to tables of a shape of their own, which follow the part's lines.
+    lines: list[ReportedValue] = []
+    #: Tables of another shape, by the part they belong to.
     tables: dict[str, list[Table]] = {}
-    #: Part of the paper to sentences about its lines.
     notes: dict[str, list[str]] = {}
-    #: Name of the file to the function that makes the chart.
-    figures: dict[str, Callable[[], Any]] = {}
-
-    def lacks(self, dataset: str, what: str) -> None:
-        """Files of a dataset that are not there, and would be computed from."""
-        self.missing.append(f"{what} (dialgauge data get {dataset})")
-        if dataset not in self.absent:
-            self.absent.append(dataset)
-
-    def printed(
-        self,
-        part: str,
-        what: str,
-        theirs: str,
-        ours: float | None,
-        *,
-        note: str = "",
-        why: str = UNEXPLAINED,
-        share: bool = True,
-        absent: str = "",
-    ) -> None:
-        """A number both have: exact when ours rounds to theirs; else ``why`` follows the note.
-
-        0 beside 0 is not counted: whatever never succeeds agrees with everything that never does. Where there is none
-        of ours, ``absent`` says why.
-        """
-        if ours is None:
-            self.impossible(part, what, theirs, absent)
-            return
-        number = PrintedNumber.parse(theirs)
-        self._add(
-            ReportedValue(
-                part,
-                what,
-                theirs,
-                ours,
-                EXACT if number.agrees(ours) else DIFFERS,
-                ours - number.value,
-                note=note,
-                counted=_tells(number, ours),
-                share=share,
-            ),
-            why,
-        )
-
-    def _add(self, item: ReportedValue, why: str) -> None:
-        """A line; one that differs says why."""
-        differs = item.verdict == DIFFERS
-        self.items.append(replace(item, note="; ".join(filter(None, [item.note, why])) if differs else item.note))
-
-    def sampled(
-        self,
-        part: str,
-        what: str,
-        theirs: str,
-        ours: float,
-        interval: tuple[float, float],
-        *,
-        note: str = "",
-        why: str = UNEXPLAINED,
-    ) -> None:
-        """A number we have on other dialogues than they, or of several trainings: within spread when theirs lies in
-        our interval. An interval without width is no spread: ours is judged as a number alone."""
-        number, (low, high) = PrintedNumber.parse(theirs), interval
-        if low == high:
-            self.printed(part, what, theirs, ours, note=note, why=why)
-            return
-        inside = low - number.half_unit <= number.value <= high + number.half_unit
-        verdict = WITHIN if inside else DIFFERS
-        counted = _tells(number, ours)
-        self._add(ReportedValue(part, what, theirs, ours, verdict, ours - number.value, low, high, note, counted), why)
-
-    def text(self, part: str, what: str, theirs: str, ours: str, *, note: str = "", counted: bool = True) -> None:
-        """Something that is no single number, such as a row of marks: exact when the texts are equal."""
-        verdict = EXACT if theirs == ours else DIFFERS
-        self._add(ReportedValue(part, what, theirs, ours, verdict, note=note, counted=counted), UNEXPLAINED)
-
-    def claim(self, part: str, what: str, *, holds: bool, ours: str, note: str = "", why: str = UNEXPLAINED) -> None:
-        """A statement of the paper in words, and the numbers by which it holds or does not; then ``why``."""
-        self._add(ReportedValue(part, what, _CLAIMED, ours, HOLDS if holds else DIFFERS, note=note), why)
-
-    def share(
-        self,
-        part: str,
-        what: str,
-        some: int,
-        of: int,
-        unit: str = "",
-        *,
-        more_than: float | None = None,
-        note: str = "",
-        why: str = UNEXPLAINED,
-    ) -> None:
-        """A statement that is true of so many cases: of all of them, or of more than a share, which the note names."""
-        holds = some == of if more_than is None else some > more_than * of
-        bound = "" if more_than is None else "more than half" if more_than == _HALF else f"more than {more_than:.0%}"
-        noted = "; ".join(filter(None, [note, bound]))
-        self.claim(part, what, holds=holds, ours=f"{some:,} of {of:,} {unit}".rstrip(), note=noted, why=why)
-
-    def pictured(self, part: str, what: str, ours: str, *, note: str = "") -> None:
-        """What the paper shows as a picture without numbers: ours stands alone."""
-        self.items.append(ReportedValue(part, what, "a picture", ours, COMPUTED, note=note))
-
-    def own(self, part: str, what: str, ours: float | str, *, theirs: str = "not in the paper", note: str = "") -> None:
-        """What only we have: a system that the paper does not know, or a number that cannot stand beside theirs."""
-        self.items.append(ReportedValue(part, what, theirs, ours, COMPUTED, note=note))
-
-    def impossible(self, part: str, what: str, theirs: str, why: str, *, share: bool = True) -> None:
-        self.items.append(ReportedValue(part, what, theirs, None, IMPOSSIBLE, note=why, share=share))
 
     def tally(self) -> dict[str, int]:
         """How many of the lines that count got which verdict."""
-        return {verdict: sum(item.verdict == verdict for item in self.items if item.counted) for verdict in VERDICTS}
-
-    def unjudged(self, claims: Iterable[Mapping[str, str]]) -> None:
-        """Statements of the paper that no data here can judge: part, what and why, as our files have them."""
-        for claim in claims:
-            self.impossible(claim["part"], claim["what"], claim.get("theirs", _CLAIMED), claim["why"])
-
-    @property
-    def uncounted(self) -> int:
-        """How many lines could not come out otherwise."""
-        return sum(not item.counted for item in self.items)
+        counts = Counter(line.verdict for line in self.lines if line.counted)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no line with anything of ours."""
-        return all(item.verdict == IMPOSSIBLE for item in self.items)
+        return all(line.verdict == IMPOSSIBLE for line in self.lines)
 
+    def parts(self) -> list[str]:
+        """The parts of the paper that have lines or tables: tables, figures, sections, appendices, by number."""
+        return sorted(dict.fromkeys([*(line.part for line in self.lines), *self.tables]), key=_rank)
 
-def _tells(theirs: PrintedNumber, ours: float) -> bool:
-    return bool(theirs.value or ours)
+    def summary(self) -> str:
+        """How it went, in one sentence."""
+        shown = [line for line in self.lines if line.counted]
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.tally().items() if count)
+        left = len(self.lines) - len(shown)
+        more = f" {left} more are not counted: they agree whatever is computed." if left else ""
+        return f"{self.title}: {counted(len(shown), 'line')}: {counts}.{more}"
 
+    def page(self) -> Page:
+        """One screen: what differs and why, and what cannot be computed."""
+        groups: dict[tuple[str, str], list[ReportedValue]] = {}
+        for line in sorted(self.lines, key=lambda line: _rank(line.part)):
+            groups.setdefault((line.verdict, line.why), []).append(line)
+        differs = Table("What differs", ["lines", "because", "such as"], first=_FIRST)
+        absent = Table("What cannot be computed", ["lines", "because"], first=_FIRST)
+        for (verdict, why), lines in sorted(groups.items(), key=lambda group: -len(group[1])):
+            if verdict == DIFFERS:
+                differs.add(len(lines), why, f"{lines[0].part}: {lines[0].what}")
+            elif verdict == IMPOSSIBLE:
+                absent.add(len(lines), why)
+        counts = Table(self.title, [*VERDICTS], [list(self.tally().values())])
+        return Page(
+            title=self.title,
+            verdict=self.summary(),
+            warnings=[f"missing: {line}" for line in self.missing],
+            tables={"verdicts": counts, "differs": differs, "absent": absent},
+            notes=[self.citation, "Every line: --all; those of a part: --only 'Table 1'."],
+        )
 
-# A reproduction as tables, Markdown and JSON. What is missing is said first.
-
-
-def missing_table(reproduction: Reproduction) -> Table:
-    """What would be needed to compute more."""
-    return Table(f"{reproduction.title}: what is missing", ["missing"], [[line] for line in reproduction.missing])
-
-
-def item_tables(reproduction: Reproduction) -> list[Table]:
-    """The tables of every part of the paper, in its order."""
-    return [table for tables in tables_by_part(reproduction).values() for table in tables]
-
-
-def tables_by_part(reproduction: Reproduction) -> dict[str, list[Table]]:
-    """Part of the paper to its lines as a table, with a summary below the last, and its tables of another shape.
-
-    Tables come first, then figures, sections and appendices, each by its number.
-    """
-    parts: dict[str, list[ReportedValue]] = {}
-    for item in sorted(reproduction.items, key=lambda item: _rank(item.part)):
-        parts.setdefault(item.part, []).append(item)
-    lines = {part: _table(part, items, reproduction.notes.get(part, ())) for part, items in parts.items()}
-    if lines:
-        list(lines.values())[-1].notes.append(summary(reproduction))
-    return {part: [table, *reproduction.tables.get(part, ())] for part, table in lines.items()}
+    def whole_page(self, only: Collection[str] = ()) -> Page:
+        """Every line, part by part; or those of some parts, such as ``Table 1`` with ``Table 1, TRADE``."""
+        parts = [part for part in self.parts() if not only or any(_within(part, name) for name in only)]
+        for name in only:
+            if not any(_within(part, name) for part in parts):
+                raise DialgaugeError(f"{self.paper} has no part '{name}'.{nearest(name, self.parts())}")
+        tables: dict[str, Table] = {}
+        for part in parts:
+            lines = [line for line in self.lines if line.part == part]
+            tables |= {_slug(part): _part_table(part, lines, self.notes.get(part, ()))} if lines else {}
+            tables |= {_slug(table.title): table for table in self.tables.get(part, ())}
+        return Page(
+            title=self.title,
+            verdict=self.summary(),
+            warnings=[f"missing: {line}" for line in self.missing],
+            tables=tables,
+            notes=[self.citation],
+        )
 
 
 _PARTS = ("Table", "Figure", "Section", "Appendix")
 
 
-def _rank(part: str) -> tuple[int, str, list[int], bool]:
+def _rank(part: str) -> tuple[int, str, list[int], str]:
     """Where a part stands: its kind, its number, and below it ``Table A3`` or ``Figure 4b`` by letter and number.
 
     >>> sorted(["Appendix A", "Section 3.1, map", "Section 3.1", "Table A3, X", "Table 10", "Table 2"], key=_rank)
@@ -316,90 +190,47 @@ def _rank(part: str) -> tuple[int, str, list[int], bool]:
     """
     match = re.match(r"(?P<kind>[A-Z][a-z]+) (?P<letter>[A-Z]?)(?P<numbers>[\d.]*)", part)
     if match is None or match["kind"] not in _PARTS:
-        return len(_PARTS), "", [], True
+        return len(_PARTS), "", [], ""
     numbers = [int(number) for number in match["numbers"].split(".") if number]
-    return _PARTS.index(match["kind"]), match["letter"], numbers, match.end() < len(part)
+    return _PARTS.index(match["kind"]), match["letter"], numbers, part[match.end() :]
 
 
-def _table(part: str, items: list[ReportedValue], notes: Sequence[str]) -> Table:
-    """The columns that no line fills are left out, so that the notes have room; a shared reason stands below."""
-    reasons = Counter(item.note for item in items if item.verdict == IMPOSSIBLE)
-    below = [reason for reason, lines in reasons.items() if lines > _REPEATED]
-    beside = ["" if item.verdict == IMPOSSIBLE and item.note in below else item.note for item in items]
+def _within(part: str, name: str) -> bool:
+    """``Table 1`` has ``Table 1, TRADE``, and not ``Table 10``."""
+    return part == name or (part.startswith(name) and not part[len(name)].isalnum())
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _part_table(part: str, lines: list[ReportedValue], notes: Iterable[str]) -> Table:
+    """The lines of a part; a reason that several lines share stands below."""
+    reasons = Counter(line.why for line in lines if line.verdict == IMPOSSIBLE)
+    below = [reason for reason, count in reasons.items() if count > _REPEATED]
     lacking = [f"Cannot be computed ({reasons[reason]} lines): {reason}." for reason in below]
-    numbers, noted = any(item.difference is not None for item in items), any(beside)
-    claims = all(item.theirs == _CLAIMED for item in items)
-    columns = [
-        Column("what"),
-        Column("theirs", align="right", drop=1 if claims else 0),
-        Column("ours", align="right"),
-        *([Column("difference", align="right")] if numbers else []),
-        Column("verdict"),
-        *([Column("note")] if noted else []),
-    ]
-    table = Table(part, columns, notes=[*notes, *lacking])
-    for item, note in zip(items, beside, strict=True):
-        theirs, ours, difference = _shown(item)
-        table.add(
-            item.what,
-            theirs,
-            ours,
-            *([difference] if numbers else []),
-            item.verdict,
-            *([note or None] if noted else []),
-        )
+    theirs = Column("theirs", spare=int(all(line.theirs == CLAIMED for line in lines)))
+    table = Table(part, ["what", theirs, "ours", "verdict", "note"], notes=[*notes, *lacking])
+    for line in lines:
+        why = "" if line.verdict == IMPOSSIBLE and line.why in below else line.why
+        table.add(line.what, *_cells(line), line.verdict, "; ".join(filter(None, [line.note, why])))
     return table
 
 
-def _shown(item: ReportedValue) -> tuple[str, str | None, str | None]:
-    """Theirs, ours and the difference: shares in percent, whatever they are printed as, others as printed."""
-    printed = PrintedNumber.parse(item.theirs) if _NUMBER.fullmatch(item.theirs.strip()) else None
-    if printed is not None and item.share:
-        printed = printed.in_percent()
-    theirs = item.theirs if printed is None else printed.text
-    if printed is None or not isinstance(item.ours, float | int):
-        return theirs, None if item.ours is None else str(item.ours), None
-    ours = printed.show(item.ours)
-    if item.low is not None and item.high is not None:
-        ours += f" [{printed.show(item.low)}, {printed.show(item.high)}]"
-    return theirs, ours, None if item.difference is None else printed.show(item.difference, signed=True)
+class _WithUnit(Number, frozen=True):
+    """A number whose unit stands with it: lines of a part have different ones."""
+
+    def text(self, value: float) -> str:
+        return f"{super().text(value)}{'%' if self.percent else ''}"
 
 
-def summary(reproduction: Reproduction) -> str:
-    """How it went, in one sentence."""
-    counts = [f"{count} {verdict}" for verdict, count in reproduction.tally().items() if count]
-    left_out = (
-        f" {reproduction.uncounted} more are shown but not counted, as they agree whatever is computed: both sides are "
-        "0, or the number is a setting copied from the paper."
-    )
-    counted = len(reproduction.items) - reproduction.uncounted
-    more = left_out if reproduction.uncounted else ""
-    return f"{counted} lines: {', '.join(counts)}.{more} dialgauge {__version__}."
-
-
-def as_markdown(reproduction: Reproduction) -> str:
-    """A page: the paper, what is missing, every table."""
-    lines = [f"# {markdown(reproduction.title)}", "", markdown(reproduction.citation), ""]
-    if reproduction.missing:
-        lines += ["## What is missing", "", *(f"- {markdown(line)}" for line in reproduction.missing), ""]
-    return "\n".join(lines) + "\n" + "\n".join(table.render("markdown") for table in item_tables(reproduction))
-
-
-def as_json(reproduction: Reproduction) -> dict[str, Any]:
-    """Everything, for programs."""
-    return {
-        "paper": reproduction.paper,
-        "title": reproduction.title,
-        "citation": reproduction.citation,
-        "missing": reproduction.missing,
-        "tally": reproduction.tally(),
-        "uncounted": reproduction.uncounted,
-        "items": [asdict(item) for item in reproduction.items],
-        "notes": reproduction.notes,
-        "tables": {
-            part: [{"title": table.title, "rows": table.records(), "notes": table.notes} for table in tables]
-            for part, tables in reproduction.tables.items()
-        },
-        "figures": sorted(reproduction.figures),
-        "version": __version__,
-    }
+def _cells(line: ReportedValue) -> tuple[Cell, Cell]:
+    """Theirs and ours: shares in percent, whatever they are printed as, ours with one digit more."""
+    if not is_number(line.theirs) or not isinstance(line.ours, float | int):
+        return Cell(line.theirs), Cell(line.ours)
+    printed = PrintedNumber.parse(line.theirs)
+    printed = printed.in_percent() if line.share else printed
+    ours = float(line.ours)
+    whole = not printed.digits and not printed.percent and ours.is_integer()
+    number = _WithUnit(digits=0 if whole else printed.digits + 1, percent=printed.percent)
+    return Cell(printed.text), Cell(ours, low=line.low, high=line.high, number=number)

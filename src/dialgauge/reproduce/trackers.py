@@ -1,0 +1,566 @@
+"""Evidence on trackers: the tables of runs, the MultiWOZ test set, and the dialogues that the papers print.
+
+``systems``         system, ``how`` it is scored; whether it is ``whole`` (all of the test set), ``known`` to the
+                    paper, a ``given`` run
+``scores``          system, measure, value, low, high; counts of turns and matches are measures, too
+``turn_scores``     the table of that name of every run, with ``system``; ``domain_scores`` those by domain
+``dialogues``       system, dialogue, turns, first_wrong (``turns`` where none is), exact_turns, exact_after that
+``totals``          exact and matched turns of systems that have ``peers``: others of the same profile and dialogues
+``onsets``          system and shares of dialogues, with intervals: where their first errors are
+``gold_turns``, ``gold_slots``, ``splits``, ``sgd``, ``relabelled_24``, ``rated_dialogues``, ``rated_turns``
+``example_turns``, ``example_scores``, ``example_states``, ``printed_turns``   worked examples, scored and compared
+``forgetting``      λ by t_f and p
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dialgauge.data import dataset_file
+from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn, dialogue_key
+from dialgauge.formats import read
+from dialgauge.reproduce.claims import Example, Paper, Side
+from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.runs import Run
+from dialgauge.stats import ratio_intervals
+from dialgauge.text import note_kind
+from dialgauge.tracking import LAMBDAS, forgetting_rate, score
+
+#: TRADE-style preprocessing drops this dialogue (one utterance is too long), so papers report 999 of 1,000.
+DROPPED = "PMUL1455"
+TEST_TURNS = 7368
+#: Systems of neither paper whose states for the test set are public.
+OTHERS = ("augpt", "dots", "mintl", "ubar")
+#: What the authors of the FGA paper call a model's file.
+_ARCHIVE = {"trade": "trade/trade_result", "hidst": "hi-dst/log_test_1", "somdst": "som-dst/som-dst_result",
+            "trippy": "trippy/trippy_result"}  # fmt: skip
+#: Their states of SOM-DST for 100 dialogues, with gold states: as fetched, or packed.
+_RATED = ("human_evaluation_files", "somdst_human100.tar.gz")
+#: How predictions are scored beside the test set, whose values they write in many ways.
+_BESIDE_TEST = "canon"
+#: The authors' script for Hi-DST calls more values equal than identical ones.
+_HIDST = "hidst"
+#: Two systems with this share of their dialogues in common are peers.
+_SAME_DIALOGUES = 0.99
+_PLAIN = "plain"
+_RATES = (0, 0.1, *LAMBDAS, 2, 100)
+_OF_FLAGS = ("JGA", "SA", "AGA", "RSA", "TurnMatch", *dict.fromkeys(f"FGA@{rate:g}" for rate in _RATES))
+_MEASURES = (*_OF_FLAGS, "FGA@0.5(rule=code)", "FGA@0.5(rule=paper)", "RSA(empty=one)", "F1(average=turn)")
+_OF_EXAMPLES = (*_MEASURES, "TurnLabel", "AGA(form=jaccard)", "AGA(form=jaccard-skip)")
+_NO_RATINGS = Missing("the ratings were not released", "dialgauge score --ratings FILE, and --run SOM-DST=RUN")
+_NO_SYSTEM = Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
+
+
+def fga(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+    """Evidence of the FGA paper, whose authors compare values as they are written."""
+    return _evidence(paper, data, runs, "verbatim")
+
+
+def rsa(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+    """Evidence of the RSA paper."""
+    return _evidence(paper, data, runs, _PLAIN)
+
+
+def _evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run], profile: str) -> Evidence:
+    """``profile`` compares predictions with gold states of their own file."""
+    files = _Files(data)
+    models = next((list(grid.rows) for grid in paper.grids if grid.name == "table1"), [])
+    systems = _Systems(files, models, runs, profile)
+    examples = _Examples(paper.examples, files)
+    return Evidence(
+        {
+            **systems.tables(),
+            **examples.tables(),
+            "gold_turns": files.gold_turns,
+            "gold_slots": files.gold_slots,
+            "splits": files.splits,
+            "sgd": files.sgd,
+            "rated_dialogues": files.rated_dialogues,
+            "rated_turns": files.rated_turns,
+            "relabelled_24": partial(files.relabelled, "2.4"),
+            "relabelled_20": partial(files.relabelled, "2.0"),
+            "forgetting": _forgetting,
+        },
+        missing=systems.missing,
+        absent=systems.absent,
+    )
+
+
+class _Files:
+    """Files below a data folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.read = cache(read)
+
+    def multiwoz(self, split: str = "test", version: str = "2.1") -> list[Dialogue]:
+        """The dialogues of a split, without the one that papers drop."""
+        path = dataset_file(self.folder, f"multiwoz-{version}", f"{split}.json")
+        if path is None:
+            why = f"multiwoz-{version}/{split}.json is not here"
+            raise Missing(why, f"dialgauge data get multiwoz-{version}")
+        return [dialogue for dialogue in self.read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
+
+    def predictions(self, model: str) -> Path | None:
+        """A model's file, found by its name: that of the FGA paper's archive, or any in the folder."""
+        if self.folder is None:
+            return None
+        folder, name = self.folder / "dst_predictions", _letters(model)
+        named = [*folder.glob(f"{_ARCHIVE[name]}.*")] if name in _ARCHIVE else []
+        named += [
+            path
+            for path in folder.glob("*")
+            if _letters(path.name.partition(".")[0]).removeprefix("fga").removesuffix("result") == name
+        ]
+        return min(named, default=None)
+
+    def rated_path(self) -> Path | None:
+        """SOM-DST's states for the 100 dialogues that people rated."""
+        return next((path for name in _RATED if (path := dataset_file(self.folder, "dst_predictions", name))), None)
+
+    def rated(self) -> Sequence[Dialogue]:
+        if (path := self.rated_path()) is None:
+            raise Missing(f"dst_predictions/{_RATED[0]} is not here", "dialgauge data get dst_predictions")
+        return self.read(path).dialogues
+
+    def gold_turns(self) -> pl.DataFrame:
+        """dialogue, user_turn, turns of it, slots filled, whether it keeps those before, SA of predicting nothing."""
+        rows = []
+        test = self.multiwoz()
+        nothing = score(test, {"nothing": _silent(test)}, measures="SA", profile=_PLAIN, intervals=False)[0]
+        of_nothing = iter(nothing.table("turn_scores")["SA"].to_list())
+        for dialogue in test:
+            before: set[tuple[str, str]] = set()
+            turns = list(dialogue.user_turns())
+            for number, turn in enumerate(turns):
+                filled = {(domain, slot) for domain, slot, _ in _filled(turn.state)}
+                keeps = before <= filled
+                rows.append((dialogue.id, number, len(turns), len(filled), keeps, next(of_nothing)))
+                before = filled
+        return _frame(rows, "dialogue", "user_turn", "turns", "filled", "keeps", "sa_of_nothing")
+
+    def gold_slots(self) -> pl.DataFrame:
+        """dialogue, user_turn, domain, slot of every filled slot of the test set."""
+        return _frame(
+            [
+                (dialogue.id, number, domain, slot)
+                for dialogue in self.multiwoz()
+                for number, turn in enumerate(dialogue.user_turns())
+                for domain, slot, _ in _filled(turn.state)
+            ],
+            "dialogue", "user_turn", "domain", "slot",
+        )  # fmt: skip
+
+    def splits(self) -> pl.DataFrame:
+        """split, dialogues, turns, of those splits that are here."""
+        rows = []
+        for split, file in (("train", "train"), ("dev", "val"), ("test", "test")):
+            if dataset_file(self.folder, "multiwoz-2.1", f"{file}.json") is not None:
+                dialogues = self.multiwoz(file)
+                turns = sum(1 for dialogue in dialogues for _ in dialogue.user_turns())
+                rows.append((split, float(len(dialogues)), float(turns)))
+        if not rows:
+            raise Missing("MultiWOZ 2.1 is not here", "dialgauge data get multiwoz-2.1")
+        return _frame(rows, "split", "dialogues", "turns")
+
+    def sgd(self) -> pl.DataFrame:
+        """SA of predicting nothing for a file of SGD, and how many slots its schema has."""
+        states, schema = (
+            dataset_file(self.folder, "sgd", f"dev/{name}") or dataset_file(self.folder, "sgd", f"dev_{name}")
+            for name in ("dialogues_001.json", "schema.json")
+        )
+        if states is None or schema is None:
+            raise Missing("sgd/dev/dialogues_001.json is not here", "dialgauge data get sgd")
+        gold = self.read(states).dialogues
+        run = score(
+            gold, {"it": _silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False
+        )[0]  # fmt: skip
+        slots = run.details["evidence"]["slots"]
+        return pl.DataFrame({"sa_of_nothing": [run["SA"].value], "slots": [slots]})
+
+    def rated_dialogues(self) -> pl.DataFrame:
+        """dialogue, and whether it is of the test set."""
+        known = {dialogue_key(dialogue.id) for dialogue in self.multiwoz()}
+        return _frame([(one.id, dialogue_key(one.id) in known) for one in self.rated()], "dialogue", "in_test")
+
+    def rated_turns(self) -> pl.DataFrame:
+        """Whether a turn has its words and states, and whether the file's mark of a match is what the states say."""
+        notes = self.read(self.rated_path()).notes.counts if self.rated() else {}
+        wrong = sum(count for note, count in notes.items() if note_kind(note) == "contradicted_match")
+        rows = []
+        for dialogue in self.rated():
+            for turn in dialogue.turns:
+                is_user = turn.speaker == "user"
+                whole = bool(turn.text) and not (is_user and None in (turn.state, turn.predicted))
+                rows.append((dialogue.id, whole, is_user, is_user and wrong <= 0))
+                wrong -= is_user
+        return _frame(rows, "dialogue", "whole", "marked", "marked_right")
+
+    def relabelled(self, version: str) -> pl.DataFrame:
+        """dialogue, user_turn, and whether another version of MultiWOZ has the same state."""
+        gold = self.multiwoz()
+        return _same_states(gold, self.multiwoz(version=version))
+
+
+class _Systems:
+    """Systems whose predictions are here, scored, and those of stored runs."""
+
+    def __init__(self, files: _Files, models: Sequence[str], runs: Mapping[str, Run], profile: str) -> None:
+        self._files, self._models, self._given, self._profile = files, models, runs, profile
+        self.missing: list[str] = []
+        self.absent: list[str] = []
+        given = set(map(_letters, runs))
+        self._paths = {
+            name: path
+            for name in (*models, *OTHERS)
+            if _letters(name) not in given and (path := files.predictions(name)) is not None
+        }
+        if "SOM-DST" in models and "somdst" not in given and "SOM-DST" not in self._paths:
+            self._paths |= {"SOM-DST": path} if (path := files.rated_path()) else {}
+        lacking = [name for name in models if name not in self._paths and _letters(name) not in given]
+        if lacking:
+            self.missing.append(
+                f"predictions of {', '.join(lacking)} (a file dst_predictions/NAME.*, or --run NAME=RUN)"
+            )
+            self.absent.append("dst_predictions")
+        if dataset_file(files.folder, "multiwoz-2.1", "test.json") is None:
+            self.missing.append("the test set of MultiWOZ 2.1 (dialgauge data get multiwoz-2.1)")
+            self.absent.append("multiwoz-2.1")
+
+    def tables(self) -> dict[str, Callable[[], pl.DataFrame]]:
+        return {
+            "systems": self.systems,
+            "scores": self.scores,
+            "turn_scores": partial(self._each, "turn_scores"),
+            "domain_scores": self.domain_scores,
+            "rating_correlations": partial(self._each, "rating_correlations"),
+            "dialogues": self.dialogues,
+            "totals": self.totals,
+            "onsets": self.onsets,
+        }
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs by system; models are called as the paper calls them."""
+        names = {_letters(name): name for name in self._models}
+        given = {names.get(_letters(name), name): run for name, run in self._given.items()}
+        return {**given, **{name: self._scored(name, path) for name, path in self._paths.items()}}
+
+    def _scored(self, name: str, path: Path) -> Run:
+        """A file that has gold states is scored against them, another against the test set."""
+        dialogues = self._files.read(path).dialogues
+        turns = [turn for dialogue in dialogues for turn in dialogue.user_turns()]
+        if any(turn.state is not None for turn in turns):
+            gold, profile = None, _HIDST if self._profile == "verbatim" and name == "Hi-DST" else self._profile
+        elif any(turn.judged is not None for turn in turns):
+            gold, profile = self._gold_of_flags()
+        else:
+            gold, profile = self._files.multiwoz(), _BESIDE_TEST
+        flags = all(turn.predicted is None for turn in turns)
+        measures = _OF_FLAGS if flags else _MEASURES
+        return score(gold, {name: dialogues}, measures=list(measures), profile=profile, exclude=[DROPPED])[0]
+
+    def _gold_of_flags(self) -> tuple[Sequence[Dialogue], str]:
+        """Flags do not say which slots gold fills: those of SOM-DST's file, as the authors took them, or the same
+        labels from MultiWOZ 2.1 with TRADE's corrections."""
+        path = self._files.predictions("SOM-DST")
+        return (self._files.read(path).dialogues, _PLAIN) if path else (self._files.multiwoz(), "trade")
+
+    def _each(self, table: str) -> pl.DataFrame:
+        """A table of every run that has it, with the name of the system."""
+        frames = [
+            run.table(table).with_columns(pl.lit(name).alias("system"), pl.col(pl.Categorical).cast(pl.String))
+            for name, run in self.runs.items()
+            if table in run.tables
+        ]
+        if not frames:
+            raise _NO_RATINGS if table == "rating_correlations" else _NO_SYSTEM
+        return pl.concat(frames, how="diagonal_relaxed")
+
+    def domain_scores(self) -> pl.DataFrame:
+        """system, domain, measure, turns that have the domain in the gold state, value, low, high."""
+        parts = self._each("part_scores").filter(pl.col("by") == "domain")
+        measure = pl.col("measure").str.replace(r"\[.*\]$", "")
+        return parts.select("system", pl.col("part").alias("domain"), measure, "turns", "value", "low", "high")
+
+    def systems(self) -> pl.DataFrame:
+        rows = []
+        for name, run in self.runs.items():
+            dialogues, turns = (run.coverage[unit].scored or 0 for unit in ("dialogues", "turns"))
+            whole = turns == TEST_TURNS
+            how = f"profile {run.details['profile']}"
+            if not whole:
+                how = f"{dialogues:,} of the 999 dialogues, {turns:,} of the {TEST_TURNS:,} turns; {how}"
+            rows.append(
+                (name, how, whole, name in self._models, name not in self._paths, float(dialogues), float(turns))
+            )
+        if not rows:
+            raise _NO_SYSTEM
+        return _frame(rows, "system", "how", "whole", "known", "given", "dialogues", "turns")
+
+    def scores(self) -> pl.DataFrame:
+        rows = []
+        for name, run in self.runs.items():
+            turns = run.table("turn_scores")
+            counts = {"turns": len(turns), "exact matches (M1)": turns["exact"].sum()}
+            counts |= {"turn-level matches (M2)": turns["TurnMatch"].sum()} if "TurnMatch" in turns.columns else {}
+            rows += [(name, title, float(count), float(count), float(count)) for title, count in counts.items()]
+            for measure, known in run.scores.items():
+                if known.value is not None:
+                    low, high = (known.value if end is None else end for end in (known.low, known.high))
+                    rows.append((name, measure, known.value, low, high))
+        if not rows:
+            raise _NO_SYSTEM
+        return _frame(rows, "system", "measure", "value", "low", "high")
+
+    def _exact(self) -> Iterator[tuple[str, str, list[bool]]]:
+        """Of each dialogue of each system, which turns are exact."""
+        for name, run in self.runs.items():
+            turns = run.table("turn_scores").group_by("dialogue", maintain_order=True).agg("exact")
+            yield from ((name, str(dialogue), exact) for dialogue, exact in turns.rows())
+
+    def dialogues(self) -> pl.DataFrame:
+        rows = []
+        for name, dialogue, exact in self._exact():
+            first = exact.index(False) if False in exact else len(exact)
+            rows.append((name, dialogue, len(exact), first, sum(exact), sum(exact[first:]), not exact[-1]))
+        if not rows:
+            raise _NO_SYSTEM
+        return _frame(rows, "system", "dialogue", "turns", "first_wrong", "exact_turns", "exact_after", "ends_wrong")
+
+    def totals(self) -> pl.DataFrame:
+        groups: list[tuple[str, set[str], list[str]]] = []
+        for name, run in self.runs.items():
+            profile = str(run.details["profile"]).replace(_HIDST, "verbatim")
+            ids = set(map(dialogue_key, run.table("turn_scores")["dialogue"]))
+            for others, known, names in groups:
+                if profile == others and len(ids & known) >= _SAME_DIALOGUES * len(ids | known):
+                    names.append(name)
+                    break
+            else:
+                groups.append((profile, ids, [name]))
+        rows = []
+        for *_, names in groups:
+            for name in names if len(names) > 1 else ():
+                turns = self.runs[name].table("turn_scores")
+                if "TurnMatch" in turns.columns:
+                    rows.append((", ".join(names), name, int(turns["exact"].sum()), int(turns["TurnMatch"].sum())))
+        if not rows:
+            raise Missing("no two systems of the same dialogues and profile are here", _NO_SYSTEM.get)
+        return _frame(rows, "peers", "system", "exact", "matched")
+
+    def onsets(self) -> pl.DataFrame:
+        """Of the dialogues that end wrong: those exact again in between, those whose first error is early."""
+        rows = []
+        for name in self.runs:
+            ended = [(exact, not exact[-1]) for system, _, exact in self._exact() if system == name]
+            wrong = [exact for exact, is_wrong in ended if is_wrong]
+            if not wrong:
+                continue
+            again = [float(any(exact[exact.index(False) :])) for exact in wrong]
+            early = [float(2 * exact.index(False) < len(exact)) for exact in wrong]
+            chance = [(len(exact) + 1) // 2 / len(exact) for exact in wrong]
+            stays = [place for place, back in enumerate(again) if not back]
+            flags = [float(is_wrong) for _, is_wrong in ended]
+            backs = iter(again)
+            came_back = [next(backs) if is_wrong else 0.0 for _, is_wrong in ended]
+            for what, above, below, by_chance in (
+                ("end wrong", flags, [1.0] * len(flags), 0.0),
+                ("exact again", came_back, flags, 0.0),
+                ("early", early, [1.0] * len(early), sum(chance) / len(chance)),
+                ("early, wrong to the end", [early[at] for at in stays], [1.0] * len(stays),
+                 sum(chance[at] for at in stays) / max(len(stays), 1)),
+            ):  # fmt: skip
+                if above:
+                    low, high = (float(end) for end in ratio_intervals([above], [below], bounds=(0.0, 1.0))[0])
+                    rows.append((name, what, sum(above) / sum(below), low, high, by_chance, int(sum(below))))
+        if not rows:
+            raise _NO_SYSTEM
+        return _frame(rows, "system", "what", "value", "low", "high", "chance", "dialogues")
+
+
+class _Examples:
+    """The papers' worked examples: scored, and beside the dialogue of the test set that they are."""
+
+    def __init__(self, examples: Mapping[str, Example], files: _Files) -> None:
+        self._examples, self._files = examples, files
+
+    def tables(self) -> dict[str, Callable[[], pl.DataFrame]]:
+        return {
+            "example_turns": self.turns,
+            "example_scores": self.scores,
+            "example_states": self.states,
+            "example_errors": self.errors,
+            "printed_turns": self.printed,
+        }
+
+    @cached_property
+    def _runs(self) -> dict[str, Run]:
+        runs = {}
+        for name, example in self._examples.items():
+            turns = [
+                Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"]))
+                for turn in example.turns
+            ]
+            dialogue = Dialogue(id="example", turns=tuple(turns))
+            ontology = _ontology(example) if example.slots != 30 else None
+            runs[name] = score(
+                None, {name: [dialogue]}, measures=list(_OF_EXAMPLES), profile="verbatim" if ontology else _PLAIN,
+                ontology=ontology, intervals=False,
+            )[0]  # fmt: skip
+        return runs
+
+    def turns(self) -> pl.DataFrame:
+        rows = []
+        for name, run in self._runs.items():
+            table = run.table("turn_scores")
+            for measure in (column for column in table.columns if column in run.scores):
+                values = enumerate(table[measure].to_list())
+                rows += [(name, turn, measure, float(value)) for turn, value in values if value is not None]
+        return _frame(rows, "example", "turn", "measure", "value")
+
+    def scores(self) -> pl.DataFrame:
+        rows = [
+            (name, measure, known.value)
+            for name, run in self._runs.items()
+            for measure, known in run.scores.items()
+            if known.value is not None
+        ]
+        return _frame(rows, "example", "measure", "value")
+
+    def states(self) -> pl.DataFrame:
+        rows = [
+            (name, number, side, slot, value)
+            for name, example in self._examples.items()
+            for number, turn in enumerate(example.turns)
+            for side, state in turn.items()
+            for slot, value in state.items()
+        ]
+        return _frame(rows, "example", "turn", "side", "slot", "value")
+
+    def errors(self) -> pl.DataFrame:
+        """example, turn, slot of every slot that is not the same on both sides."""
+        rows = [
+            (name, number, slot)
+            for name, example in self._examples.items()
+            for number, turn in enumerate(example.turns)
+            for slot in sorted({*turn["gold"], *turn["pred"]})
+            if turn["gold"].get(slot) != turn["pred"].get(slot)
+        ]
+        return _frame(rows, "example", "turn", "slot")
+
+    def printed(self) -> pl.DataFrame:
+        """example, side (gold, words, or what SOM-DST predicts), turn, and whether it is the same as printed."""
+        test, rows = {dialogue_key(one.id): one for one in self._files.multiwoz()}, []
+        rated = {dialogue_key(one.id): one for one in self._files.rated()} if self._files.rated_path() else {}
+        for name, example in self._examples.items():
+            key = dialogue_key(example.dialogue)
+            if key not in test:
+                continue
+            gold = [turn.state or {} for turn in test[key].user_turns()]
+            rows += [(name, "gold", *same) for same in _same_printed(example.turns, "gold", gold)]
+            said = enumerate(zip(example.words, _exchanges(test[key]), strict=False))
+            rows += [(name, "words", turn, digest == checksum(*texts)) for turn, (digest, texts) in said]
+            if key in rated:
+                states = [turn.predicted or {} for turn in rated[key].user_turns()]
+                rows += [(name, "predicted", *same) for same in _same_printed(example.turns, "pred", states)]
+        return _frame(rows, "example", "side", "turn", "same")
+
+
+def _frame(rows: Iterable[tuple[Any, ...]], *names: str) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=list(names), orient="row", infer_schema_length=None)
+
+
+def _letters(name: str) -> str:
+    """``SOM-DST``, ``somdst`` and ``som_dst`` are the same model."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _silent(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+    """The predictions of a tracker that predicts nothing."""
+    return [
+        Dialogue(id=dialogue.id, turns=tuple(Turn(speaker="user", predicted={}) for _ in dialogue.user_turns()))
+        for dialogue in dialogues
+    ]
+
+
+def _state(flat: Mapping[str, str]) -> State:
+    """A state from ``domain-slot`` to value, as the examples are written."""
+    state: State = {}
+    for name, value in flat.items():
+        domain, slot = name.split("-", 1)
+        state.setdefault(domain, {})[slot] = (value,)
+    return state
+
+
+def _ontology(example: Example) -> Ontology:
+    """So many predefined slots, those of the example among them."""
+    used = sorted({slot for turn in example.turns for state in turn.values() for slot in state})
+    names = [*used, *(f"more-slot{number}" for number in range(example.slots - len(used)))]
+    domains: dict[str, dict[str, SlotSpec]] = {}
+    for domain, slot in (name.split("-", 1) for name in names):
+        domains.setdefault(domain, {})[slot] = SlotSpec()
+    return Ontology(domains=domains)
+
+
+def _filled(state: State | None) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    for domain, slots in (state or {}).items():
+        yield from ((domain, slot, values) for slot, values in slots.items() if values)
+
+
+def _same_states(gold: Sequence[Dialogue], others: Sequence[Dialogue]) -> pl.DataFrame:
+    """dialogue, user_turn, and whether the states are the same under the profile plain."""
+    states = [
+        Dialogue(id=one.id, turns=tuple(Turn(speaker="user", predicted=turn.state) for turn in one.user_turns()))
+        for one in others
+    ]
+    run = score(gold, {"it": states}, measures="JGA", profile=_PLAIN, intervals=False)[0]
+    return run.table("turn_scores").select("dialogue", "user_turn", pl.col("exact").alias("same"))
+
+
+def _same_printed(
+    printed: Sequence[Mapping[Side, Mapping[str, str]]], side: Side, states: Sequence[State]
+) -> list[tuple[int, bool]]:
+    """Of each turn, whether the printed state is this one."""
+    pairs = zip(printed, states, strict=False)
+    turns = [Turn(speaker="user", state=_state(turn[side]), predicted=state) for turn, state in pairs]
+    run = score(
+        None, {"it": [Dialogue(id="it", turns=tuple(turns))]}, measures="JGA", profile=_PLAIN, intervals=False
+    )[0]  # fmt: skip
+    return list(enumerate(map(bool, run.table("turn_scores")["exact"].to_list())))
+
+
+def _exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
+    """What the system said, and what the user then said, turn by turn."""
+    question, pairs = "", []
+    for turn in dialogue.turns:
+        if turn.speaker == "user":
+            pairs.append((question, turn.text or ""))
+        question = turn.text or ""
+    return pairs
+
+
+_WRITTEN_OUT = {"n't": " not", "'m": " am", "'d": " would"}
+
+
+def checksum(*texts: str) -> str:
+    """The checksum of the letters and digits of texts, whatever their case, spaces and marks: no words are kept here.
+
+    >>> checksum("I do n't care .") == checksum("i do not care")
+    True
+    """
+    joined = " ".join(texts).casefold()
+    for short, long in _WRITTEN_OUT.items():
+        joined = joined.replace(short, long)
+    return hashlib.sha256("".join(filter(str.isalnum, joined)).encode()).hexdigest()[:8]
+
+
+def _forgetting() -> pl.DataFrame:
+    rows = [(turns, share / 20, forgetting_rate(turns, share / 20)) for turns in range(1, 20) for share in range(20)]
+    return _frame(rows, "t_f", "p", "rate")
