@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from dialgauge.agents import AnswerReader, ServiceWords, SystemListener, Vocabulary
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.intents import INFORM, REQUEST, SELECT, UNSURE
+from dialgauge.tasks import ACTS_READ
 from dialgauge.worlds.domain import UNKNOWN, act as as_act
 
-#: The detail of an outcome that says that the system's acts were read, and not its own.
-ACTS_READ = "system acts"
 READ = "read"
 REFERENCE = "reference"
 _ROW_CALL = "search"

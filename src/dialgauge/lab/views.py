@@ -47,6 +47,7 @@ from dialgauge.tasks import (
     CALLS,
     CONVERSATIONS,
     HEARD,
+    NEEDS_ACTS,
     OTHER,
     OUTCOMES,
     REASON_GROUPS,
@@ -105,8 +106,11 @@ def warnings(run: Run) -> list[str]:
 def done(run: Run) -> Table:
     """The job under both rule sets, side by side."""
     table = Table("Was the job done?", ["measure", *(Column(rules, PERCENT) for rules in RULES)])
+    missing = run.details.get("left_out") or {}
     for name in _BOTH:
         cells = [score_cell(run.scores.get(f"{name}(rules={rules})")) for rules in RULES]
+        if str(missing.get(f"{name}(rules=compat)", "")).startswith(NEEDS_ACTS):
+            cells[1] = Cell(NEEDS_ACTS)
         if any(not cell.is_empty for cell in cells):
             table.add(name, *cells)
     for name in _STRICT_ONLY:

@@ -45,10 +45,12 @@ if TYPE_CHECKING:
         paired_items as paired_items,
     )
     from dialgauge.tasks.recordings.judged_conversations import (
+        ACTS_READ as ACTS_READ,
         JudgedConversation as JudgedConversation,
         JudgedConversations as JudgedConversations,
         judge_outcomes as judge_outcomes,
     )
+    from dialgauge.tasks.recordings.outcome_measures import NEEDS_ACTS as NEEDS_ACTS
     from dialgauge.tasks.recordings.outcome_records import (
         CALLS as CALLS,
         CONVERSATIONS as CONVERSATIONS,

@@ -16,8 +16,8 @@ from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
 from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
-from dialgauge.lab.told_acts import ACTS_READ, READ
-from dialgauge.tasks import JudgedConversation, JudgedConversations, StrictVerdict
+from dialgauge.lab.told_acts import READ
+from dialgauge.tasks import ACTS_READ, JudgedConversation, JudgedConversations, StrictVerdict
 from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 

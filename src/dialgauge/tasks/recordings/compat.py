@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -105,10 +105,7 @@ class CompatRules:
 
     def __init__(self, town: TownDatabase) -> None:
         self._rows: dict[str, list[Mapping[str, Any]]] = {domain: list(rows) for domain, rows in town.raw.items()}
-        #: By domain and slot: the column's values, each with its rows as bits. Unknown values stand under None.
-        self._columns: dict[tuple[str, str], dict[str | int | None, int]] = {}
-        self._having: dict[tuple[str, str, str], int] = {}
-        self._told: dict[Act, tuple[_Told, ...]] = {}
+        self._having = cache(self._equal)
         codes = {code for rows in self._rows.values() for row in rows if isinstance(code := row.get("postcode"), str)}
         # ConvLab knows the postcodes of Cambridge by their letters; in another town those of its database are right.
         foreign = codes and not any(map(_POSTCODE.fullmatch, codes))
@@ -162,11 +159,8 @@ class CompatRules:
                 if domain in _TOLD:
                     about = domain
                     current = domain if domain in goal.tasks else current
-                told = self._told.get(act)
-                if told is None:
-                    told = self._told[act] = tuple([self._judged(act, value) for value in act.values])
-                for one in told:
-                    self._hear(heard, one, about, current, references)
+                for value in act.values:
+                    self._hear(heard, self._judged(act, value), about, current, references)
         return heard
 
     def _hear(self, heard: _Heard, told: _Told, about: str, current: str, references: Mapping[str, int]) -> None:
@@ -232,52 +226,32 @@ class CompatRules:
             return True
         rows = self._fitting(domain, task.info)
         if task.book and domain in heard.booked:
-            rows &= 1 << heard.booked[domain]
-        known = heard.answers.get(domain, {})
-        answers = {slot: known.get(slot, ASKED) for slot in task.requests}
-        table = self._rows.get(domain, [])
-        while rows:
-            row = table[(rows & -rows).bit_length() - 1]
-            if all(_resembles(slot, answer, row.get(slot)) for slot, answer in answers.items()):
-                return True
-            rows &= rows - 1
-        return False
+            rows &= {heard.booked[domain]}
+        known, table = heard.answers.get(domain, {}), self._rows.get(domain, [])
+        return any(
+            all(_resembles(slot, known.get(slot, ASKED), table[number].get(slot)) for slot in task.requests)
+            for number in sorted(rows)
+        )
 
-    def _fitting(self, domain: str, info: Mapping[str, str]) -> int:
-        """The rows that fit all constraints, as bits."""
-        rows = (1 << len(self._rows.get(domain, ()))) - 1
+    def _fitting(self, domain: str, info: Mapping[str, str]) -> set[int]:
+        """The numbers of the rows that fit all constraints."""
+        rows = set(range(len(self._rows.get(domain, ()))))
         for slot, value in info.items():
-            having = self._having.get((domain, slot, value))
-            if having is None:
-                having = self._having[domain, slot, value] = self._equal(domain, slot, value)
-            rows &= having
+            rows &= self._having(domain, slot, value)
         return rows
 
-    def _equal(self, domain: str, slot: str, value: str) -> int:
-        """The rows that fit one constraint; those with an unknown value do."""
-        column, limit = self._column(domain, slot), _digits(value) if slot in _TIMES else None
-        if value in _NO_VALUE or (slot in _TIMES and limit is None):
-            return -1
-        if limit is not None:
-            times = [(time, rows) for time, rows in column.items() if isinstance(time, int)]
-            fitting = [rows for time, rows in times if (time - limit) * _TIMES[slot] >= 0]
-        elif slot == "area" and value == "center":
-            centre = [number for number, row in enumerate(self._rows.get(domain, ())) if row.get(slot) == "centre"]
-            fitting = [column.get(value, 0), *(1 << number for number in centre)]
-        else:
-            fitting = [column.get(value.strip().lower(), 0)]
-        return sum(fitting) | column.get(None, 0)
+    def _equal(self, domain: str, slot: str, value: str) -> frozenset[int]:
+        """The numbers of the rows that fit one constraint; those with an unknown value do."""
+        table = self._rows.get(domain, [])
+        return frozenset(number for number, row in enumerate(table) if _fits(slot, value, row.get(slot)))
 
-    def _column(self, domain: str, slot: str) -> dict[str | int | None, int]:
-        known = self._columns.get((domain, slot))
-        if known is None:
-            known = self._columns[domain, slot] = {}
-            for number, row in enumerate(self._rows.get(domain, ())):
-                text, value = row.get(slot), None
-                if isinstance(text, str) and text.strip() != ASKED:
-                    value = _digits(text) if slot in _TIMES else text.strip().lower()
-                known[value] = known.get(value, 0) | 1 << number
-        return known
+
+def _fits(slot: str, wanted: str, has: Any) -> bool:
+    if wanted in _NO_VALUE or not isinstance(has, str) or has.strip() == ASKED:
+        return True
+    if slot in _TIMES:
+        return _in_time(slot, wanted, has)
+    return wanted.strip().lower() == has.strip().lower() or (slot, wanted, has) == ("area", "center", "centre")
 
 
 def _failures(

@@ -22,6 +22,8 @@ from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
+#: The fact of an outcome that says that the system's acts were read from its words.
+ACTS_READ = "system acts"
 
 
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
@@ -32,7 +34,7 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
     goal: str
     #: What the user wanted, made ready to be pursued.
     wanted: DomainGoal
-    #: None in domains that ConvLab-2's evaluator does not know.
+    #: None in domains that ConvLab-2's evaluator does not know, and of a system that has no acts of its own.
     compat: CompatVerdict | None
     #: None where the record does not say what the system called: then nobody knows what was booked.
     strict: StrictVerdict | None
@@ -111,7 +113,7 @@ def judge_outcomes(
             dialogue=dialogue,
             goal=goal_of(dialogue.id),
             wanted=goal,
-            compat=None if compat is None else compat.judge(dialogue, dialogue.goal),
+            compat=compat.judge(dialogue, dialogue.goal) if compat is not None and _has_acts(dialogue) else None,
             strict=verdict,
             conduct=conduct(dialogue, judged.understanding),
         )
@@ -123,6 +125,12 @@ def _goal(dialogue: Dialogue, goal: Goal, search: DomainSearch, failures: Failur
     if not isinstance(search, TownSearch):
         raise DialgaugeError("the goal that was pursued is not among the goals of the domain")
     return town_goal(dialogue.id, goal, search, failures)
+
+
+def _has_acts(dialogue: Dialogue) -> bool:
+    """Did the system speak in acts? Those that were read from its words are not its own."""
+    system = [turn for turn in dialogue.turns if turn.speaker == "system"]
+    return ACTS_READ not in dialogue.ended.facts and (not system or any(turn.acts is not None for turn in system))
 
 
 def is_broken(dialogue: Dialogue) -> bool:

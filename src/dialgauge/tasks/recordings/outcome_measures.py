@@ -32,10 +32,13 @@ from dialgauge.tasks.recordings.compat import CompatVerdict
 from dialgauge.tasks.recordings.conduct import Listener
 from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations
 from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
+from dialgauge.worlds.town import TownSearch
 
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"
 OUTCOME_RULES = (STRICT, COMPAT)
+#: How the reason begins why ConvLab-2's rules are not computed.
+NEEDS_ACTS = "needs acts"
 _ANY_RULES = ("mwzeval", "grounded", *OUTCOME_RULES)
 
 #: Numerator and denominator of one conversation; None where it has no score.
@@ -60,6 +63,7 @@ class OutcomeEvidence(Units):
         self.judged = judged.judged
         self.calls_recorded = judged.calls_recorded
         self._services = judged.domain.services
+        self._town = isinstance(judged.search, TownSearch)
         #: Sums of each measure, once counted: ``by_goal`` shares them.
         self.counted: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
         self.dialogues = len(self.judged)
@@ -101,8 +105,12 @@ class OutcomeEvidence(Units):
     @property
     def rules(self) -> tuple[str, ...]:
         """The rule sets that know the domain."""
-        known = {STRICT: True, COMPAT: all(judged.compat is not None for judged in self.judged)}
-        return tuple(rules for rules in OUTCOME_RULES if known[rules])
+        return OUTCOME_RULES if self._town else (STRICT,)
+
+    @property
+    def has_acts(self) -> bool:
+        """Does the system speak in acts, which ConvLab-2's rules go by?"""
+        return all(judged.compat is not None for judged in self.judged)
 
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
@@ -146,6 +154,8 @@ def _no_rules(evidence: Any, settings: Settings) -> str | None:
         return f"conversations are judged by the rules {STRICT} or {COMPAT}, not {rules}"
     if isinstance(evidence, OutcomeEvidence) and rules not in evidence.rules:
         return "ConvLab-2's rules know MultiWOZ's town and no other domain"
+    if isinstance(evidence, OutcomeEvidence) and rules == COMPAT and not evidence.has_acts:
+        return f"{NEEDS_ACTS}: ConvLab-2's rules go by the system's acts, and it has words alone"
     return _no_conversations(evidence, settings) if rules == COMPAT else _no_calls(evidence, settings)
 
 
