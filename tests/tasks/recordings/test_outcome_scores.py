@@ -19,6 +19,7 @@ from dialgauge.formats import read
 from dialgauge.lab import AgentSpec, LabConfig, hold_conversations
 from dialgauge.measures import Signature, cards, parse_measure
 from dialgauge.tasks import (
+    ACTS_READ,
     judge_outcomes,
     outcome_frames,
     score_outcomes,
@@ -203,6 +204,15 @@ def test_without_calls_strict_is_left_out_with_the_reason() -> None:
     assert scores["Success(rules=compat)"].value == 1.0
     with pytest.raises(DialgaugeError, match="the records do not say what the system called"):
         scores["Success(rules=strict)"]
+
+
+def test_without_acts_of_the_systems_own_compat_is_left_out_with_the_reason() -> None:
+    read = Outcome(success=None, facts={ACTS_READ: "read"})
+    texts = [Dialogue(id=one.id, goal=one.goal, turns=one.turns, outcome=read) for one in (good("A"), good("B"))]
+    scores = score_outcomes(texts, SEARCH, resamples=0)
+    assert scores["Success(rules=strict)"].value == 1.0
+    with pytest.raises(DialgaugeError, match="needs acts"):
+        scores["Success(rules=compat)"]
 
 
 def test_names_parse_back_to_registered_cards() -> None:
