@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
@@ -69,37 +68,18 @@ class HeardActs:
     """What was heard for what, over many conversations."""
 
     def __init__(self) -> None:
-        self._counts: Counter[HeardAs] = Counter()
-        #: How often acts were heard as they were said: speakers say the same over and over.
-        self._rightly: dict[Listener, dict[Act, int]] = {"user": {}, "system": {}}
-
-    @property
-    def counts(self) -> Counter[HeardAs]:
-        """How often what was heard for what."""
-        counts = self._counts.copy()
-        for listener, acts in self._rightly.items():
-            labels: dict[str, int] = {}
-            for act, times in acts.items():
-                label = _label(act.name, act.slot)
-                labels[label] = labels.get(label, 0) + times * (len(act.values) or 1)
-            for label, times in labels.items():
-                counts[HeardAs(listener, label, label, True)] += times
-        return counts
+        #: How often what was heard for what.
+        self.counts: Counter[HeardAs] = Counter()
 
     def note(self, listener: Listener, said: Sequence[Act], heard: Sequence[Act]) -> HearingCounts:
-        if said == heard:
-            rightly, items = self._rightly[listener], 0
-            for act in said:
-                rightly[act] = rightly.get(act, 0) + 1
-                items += len(act.values) or 1
-            return HearingCounts(items, items, items)
         lost, invented = Counter(_items(said)), Counter(_items(heard))
         right = lost & invented
         for (name, slot, _), count in right.items():
             label = _label(name, slot)
-            self._counts[HeardAs(listener, label, label, True)] += count
-        for said_label, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
-            self._counts[HeardAs(listener, said_label, other, False)] += 1
+            self.counts[HeardAs(listener, label, label, True)] += count
+        if lost != invented:
+            for label, other in _confusions(list((lost - right).elements()), list((invented - right).elements())):
+                self.counts[HeardAs(listener, label, other, False)] += 1
         return HearingCounts(lost.total(), invented.total(), right.total())
 
 
@@ -115,9 +95,9 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
         turns[turn.speaker] += 1
         acts[turn.speaker] += len(said)
         if turn.speaker == "user":
-            whole, constraints, requests = _kinds(tuple(said))
-            repeated_constraints += len(constraints & before)
-            repeated_requests += len(requests & before)
+            whole = frozenset(said)
+            repeated_constraints += sum(bool(act.slot) and act.intent == INFORM for act in whole & before)
+            repeated_requests += sum(bool(act.slot) and act.intent == REQUEST for act in whole & before)
             before |= whole
             run = run + 1 if whole == last else 1
             longest, last = run if run > longest else longest, whole
@@ -167,18 +147,6 @@ def paired_items(lost: list[_Any], invented: list[_Any], parts: slice) -> Iterat
             lost.remove(item)
             invented.remove(partner)
             yield item, partner
-
-
-# Simulated speakers say the same over and over: what their acts come to is found once.
-
-
-@lru_cache(1 << 14)
-def _kinds(acts: tuple[Act, ...]) -> tuple[frozenset[Act], frozenset[Act], frozenset[Act]]:
-    """All acts of a turn, and those of them that state a constraint or ask for a slot."""
-    constraints, requests = (
-        frozenset(act for act in acts if act.slot and act.intent == intent) for intent in (INFORM, REQUEST)
-    )
-    return frozenset(acts), constraints, requests
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:

@@ -21,7 +21,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import (
     TRIAL_CARDS,
     Card,
-    Floats,
     Parameter,
     Settings,
     UnitNumbers,
@@ -64,8 +63,6 @@ class OutcomeEvidence(Units):
         self.calls_recorded = judged.calls_recorded
         self._services = judged.domain.services
         self._town = isinstance(judged.search, TownSearch)
-        #: Sums of each measure, once counted: ``by_goal`` shares them.
-        self.counted: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
         self.dialogues = len(self.judged)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
 
@@ -138,13 +135,8 @@ class OutcomeEvidence(Units):
 
 
 def _counted(count: _Count, evidence: OutcomeEvidence, settings: Settings) -> UnitNumbers:
-    key = (count, evidence.domain, tuple(settings.items()))
-    known = evidence.counted.get(key)
-    if known is None:
-        pairs = [count(judged, settings, evidence.domain) or (0.0, 0.0) for judged in evidence.judged]
-        above, below = np.array(pairs, np.float64).reshape(-1, 2).T
-        known = evidence.counted[key] = (above, below)
-    return known
+    pairs = [count(judged, settings, evidence.domain) or (0.0, 0.0) for judged in evidence.judged]
+    return np.array(pairs, np.float64).reshape(-1, 2).T
 
 
 def _no_rules(evidence: Any, settings: Settings) -> str | None:
@@ -200,16 +192,8 @@ def _successes(evidence: Any, settings: Settings) -> UnitNumbers:
     """Success of conversations, or of responses, as the rule set says."""
     if not isinstance(evidence, OutcomeEvidence):
         return _RESPONSES.units(evidence, settings) if _RESPONSES.units else ()
-    rules, domain = str(settings["rules"]), evidence.domain
-    known = evidence.counted.get((rules, domain))
-    if known is None:
-        done = [succeeded(judged, rules, domain) for judged in evidence.judged]
-        above, below = (
-            np.array([success is True for success in done], float),
-            np.array([success is not None for success in done], float),
-        )
-        known = evidence.counted[rules, domain] = (above, below)
-    return known
+    done = [succeeded(judged, str(settings["rules"]), evidence.domain) for judged in evidence.judged]
+    return np.array([[success is True for success in done], [success is not None for success in done]], float)
 
 
 def _success_obstacle(evidence: Any, settings: Settings) -> str | None:
