@@ -22,11 +22,9 @@ if TYPE_CHECKING:
         matches as matches,
         tokens as tokens,
         utterance_bags as utterance_bags,
-        words_and_pairs as words_and_pairs,
     )
     from dialgauge.rankers.identity import code_of as code_of, files_named as files_named
     from dialgauge.rankers.model_folder import (
-        CHECKPOINT as CHECKPOINT,
         claim_folder as claim_folder,
         fitted_on as fitted_on,
         load_ranker as load_ranker,
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from dialgauge.rankers.ranker import (
         BUILT_IN as BUILT_IN,
         RUNTIME_OPTIONS as RUNTIME_OPTIONS,
-        Attention as Attention,
-        Attentive as Attentive,
         Provenance as Provenance,
         Ranker as Ranker,
         ReplyModel as ReplyModel,
@@ -68,11 +64,8 @@ if TYPE_CHECKING:
         SPLITS as SPLITS,
         TASKS as TASKS,
         RankingTask as RankingTask,
-        joined_messages as joined_messages,
         load_task as load_task,
         log_task as log_task,
-        operator_candidates as operator_candidates,
-        place_of as place_of,
         task_of_dialogues as task_of_dialogues,
     )
     from dialgauge.rankers.tfidf import (

@@ -7,24 +7,13 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.tasks.gold import (
-        GoldGoal as GoldGoal,
-        GoldTask as GoldTask,
         GoldTasks as GoldTasks,
-        TaskState as TaskState,
         read_gold as read_gold,
     )
     from dialgauge.tasks.predictions import (
-        MODES as MODES,
-        DomainMode as DomainMode,
-        TaskPredictions as TaskPredictions,
-        TaskTurn as TaskTurn,
-        active_domains as active_domains,
-        estimated_domains as estimated_domains,
-        human_responses as human_responses,
         read_predictions as read_predictions,
     )
     from dialgauge.tasks.published import (
-        PublishedRow as PublishedRow,
         published_human as published_human,
         published_rows as published_rows,
     )
@@ -32,7 +21,6 @@ if TYPE_CHECKING:
         OTHER as OTHER,
         REASON_GROUPS as REASON_GROUPS,
         REASONS as REASONS,
-        TOLD_IN_VAIN as TOLD_IN_VAIN,
         TaskFailure as TaskFailure,
         failure_texts as failure_texts,
         reason_texts as reason_texts,
@@ -60,22 +48,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.tasks.recordings.outcome_scores import score_outcomes as score_outcomes
     from dialgauge.tasks.recordings.outcomes import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
-    from dialgauge.tasks.rules import (
-        RULES as RULES,
-        fitting_rows as fitting_rows,
-        judge_grounded as judge_grounded,
-        judge_mwzeval as judge_mwzeval,
-        mentions as mentions,
-    )
     from dialgauge.tasks.scoring import TaskEvaluation as TaskEvaluation, score_tasks as score_tasks
-    from dialgauge.tasks.texts import (
-        References as References,
-        bleu_of as bleu_of,
-        bleu_signature as bleu_signature,
-        read_references as read_references,
-        richness as richness,
-        words as words,
-    )
 
 
 if not TYPE_CHECKING:

@@ -164,8 +164,6 @@ WORDINGS: dict[str, Phrasing] = {
     ),
 }  # fmt: skip
 REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
-#: What was told, but where it does not count.
-TOLD_IN_VAIN = frozenset(code for code, wording in WORDINGS.items() if wording.by_slot)
 _UNKNOWN = Phrasing(OTHER, "{reason}")
 
 
