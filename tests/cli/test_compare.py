@@ -113,7 +113,9 @@ def test_too_few_dialogues_have_one_sentence_on_intervals(tmp_path: Path, capsys
 
 
 def test_the_confidence_is_that_of_every_sentence(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = compared(capsys, store, "good", "bad", "--confidence", "0.9", "--only", "scores", "--only", "resolution").out
+    shown = compared(
+        capsys, store, "good", "bad", "--confidence", "0.9", "--only", "scores", "--only", "resolution"
+    ).out
     assert "p < 0.1" in shown and "0.05" not in shown and "95%" not in shown
 
 

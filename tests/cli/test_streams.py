@@ -347,9 +347,7 @@ def test_a_number_of_rows_may_be_large_but_not_absurd(capsys: pytest.CaptureFixt
     assert "must be below 2^53" in outcome.err
 
 
-def test_several_files_that_cannot_be_read_are_told(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_several_files_that_cannot_be_read_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     outcome = dialgauge(capsys, "data", "check", tmp_path / "a", tmp_path / "b", "--json", "-")
     assert outcome.code == 2
     assert outcome.err.endswith("there is no such file or folder; the same goes for 1 other file\n")
