@@ -34,7 +34,7 @@ from dialgauge.lab import (
     open_domain,
 )
 from dialgauge.lab.blame import CAUSES, Cause
-from dialgauge.rendering import Column, Table
+from dialgauge.report import Column, Number, Table, markdown_table
 from dialgauge.worlds.domain import is_folder
 
 GOALS, SEED = 1000, 2
@@ -91,13 +91,13 @@ def print_matrices(domain: str, goals: int, seed: int) -> None:
         rows = [blame_confusion(town, fault, channel=channel, seed=seed, level=level) for fault in TRUE_CAUSES]
         title = f"{town.name}, {goals} goals, seed {seed}, level {level}, channel {channel}: failures with one fault"
         tables = [matrix(rows, title), details(rows), *([doubles(rows)] if any(row.two_faults for row in rows) else [])]
-        print(*(table.render("markdown") for table in tables), sep="\n", flush=True)
+        print(*(markdown_table(table) for table in tables), sep="\n", flush=True)
 
 
 def matrix(rows: list[BlameConfusion], title: str) -> Table:
     """Truth by row, attributed by column."""
     used = [cause for cause in CAUSES if any(row.causes[cause] for row in rows)]
-    table = Table(title, ["injected", "true cause", *(CAUSE_WORDS[cause] for cause in used), Column("right", digits=3)])
+    table = Table(title, ["injected", "true cause", *(CAUSE_WORDS[cause] for cause in used), Column("right", Number(3))])
     for row in rows:
         table.add(row.fault, CAUSE_WORDS[TRUE_CAUSES[row.fault]], *(row.causes[cause] for cause in used), row.share)
     total = sum(row.causes.total() for row in rows)

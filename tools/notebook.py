@@ -50,10 +50,8 @@ def _outputs(code: str, names: dict[str, Any], number: int) -> list[dict[str, An
 
 def _shown(value: Any) -> dict[str, list[str]]:
     """The forms of a value, as Jupyter keeps them."""
-    if hasattr(value, "to_dict") and hasattr(value, "_repr_mimebundle_"):
-        from dialgauge.rendering import drawn
-
-        return {"image/svg+xml": _lines(drawn(value, "svg").decode()), "text/plain": [type(value).__name__]}
+    if hasattr(value, "_repr_svg_"):
+        return {"image/svg+xml": _lines(value._repr_svg_()), "text/plain": [type(value).__name__]}
     plain = {"text/plain": _lines(repr(value))}
     return {"text/html": _lines(value._repr_html_()), **plain} if hasattr(value, "_repr_html_") else plain
 

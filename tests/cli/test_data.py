@@ -79,7 +79,7 @@ def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path
     forced = dialgauge(
         capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd", "--force", "--json", "-"
     )
-    assert forced.code == 0 and json.loads(forced.out)["dialogues"] == 1
+    assert forced.code == 0 and json.loads(forced.out)["page"]["tables"]["conversion"]["rows"][0]["dialogues"] == 1
 
 
 class TestDatasets:

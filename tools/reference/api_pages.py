@@ -16,7 +16,7 @@ MODULES = (
     "dialgauge", "dialgauge.measures", "dialgauge.formats", "dialgauge.values", "dialgauge.tracking",
     "dialgauge.responses", "dialgauge.users", "dialgauge.tasks", "dialgauge.trials", "dialgauge.lab",
     "dialgauge.agents",
-    "dialgauge.rankers", "dialgauge.runs", "dialgauge.comparison", "dialgauge.rendering", "dialgauge.stats",
+    "dialgauge.rankers", "dialgauge.runs", "dialgauge.comparison", "dialgauge.report", "dialgauge.stats",
     "dialgauge.engine",
 )  # fmt: skip
 

@@ -18,7 +18,7 @@ from dialgauge.cli.output import PageOutput
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
-from dialgauge.report import Page, Table
+from dialgauge.report import Page, Table, json_document
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -167,7 +167,12 @@ def convert(
             advance=advance,
         )
     if json is not None:
-        writing.write_document(json, "data-convert", msgspec.to_builtins(done))
+        facts = {name: value for name, value in msgspec.to_builtins(done).items() if not isinstance(value, dict)}
+        tables = {"conversion": Table("Conversion", facts, [list(facts.values())])}
+        for name in ("kept", "reading", "writing"):
+            tables[name] = Table(name.capitalize(), ["what", "times"], getattr(done, name).items())
+        page = Page(title=f"{done.source} as {done.target_format}", tables=tables)
+        writing.write_file(json, json_document(page).encode("utf-8", "backslashreplace"))
     if not writing.on_screen(json):
         return
     console = err if str(target) == "-" else out

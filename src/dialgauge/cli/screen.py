@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
+from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from dialgauge import rendering
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Page, Terminal
 from dialgauge.text import plain
@@ -63,24 +63,17 @@ class Screen:
         encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
         return not wanted and not self.stream.isatty() and encoding.startswith("utf")
 
-    def print(self, item: str | rendering.TerminalTable = "", *, style: str | None = None) -> None:
-        """Print a text or a table. Text is never markup, and nothing acts on the terminal.
+    def print(self, text: str = "", *, style: str | None = None) -> None:
+        """Print a text. It is never markup, and nothing in it acts on the terminal.
 
         A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
         """
-        shown = _harmless(item) if isinstance(item, str) else item.fitted(self.width)
+        shown = _harmless(text)
         if self.plain:
-            self.write(f"{shown}\n" if isinstance(shown, str) else shown.text())
+            self.write(f"{shown}\n")
         else:
             with self._writing():
-                text = self._folded(shown) if isinstance(shown, str) else shown
-                self.console.print(text, style=style, soft_wrap=True)
-
-    def _folded(self, text: str) -> str:
-        width = self.width
-        if width is None:
-            return text
-        return "\n".join(part for line in text.split("\n") for part in rendering.fold_sentence(line, width))
+                self.console.print(fold(shown, self.width), style=style, soft_wrap=True)
 
     def page(self, page: Page, *, everything: bool = False) -> None:
         """Print a page; ``everything`` with all rows and folded texts."""
@@ -139,6 +132,16 @@ class Screen:
 _COLUMNS, _ANY_WIDTH = 80, 10_000
 
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
+
+
+def fold(text: str, width: int | None) -> str:
+    """The text with its lines folded at spaces; longer words, such as paths, stay whole."""
+    if width is None:
+        return text
+    return "\n".join(
+        "\n".join(wrap(line, width, break_long_words=False, break_on_hyphens=False)) if len(line) > width else line
+        for line in text.split("\n")
+    )
 
 
 def _harmless(text: str) -> str:
