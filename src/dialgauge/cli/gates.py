@@ -176,16 +176,9 @@ class Check(Struct, frozen=True):
             "limit": facts.get("least", facts.get("margin", 0)),
             "value": next(facts[key] for key in ("value", "drop", "missing") if key in facts),
             "passed": self.passed,
-            "sentence": self.sentence,
-        }
-
-    def document(self) -> dict[str, object]:
-        """The check as a part of ``--json``."""
-        return {
             "system": self.system,
             "measure": self.measure,
-            **self.facts,
-            "passed": self.passed,
+            **facts,
             "sentence": self.sentence,
         }
 
@@ -195,10 +188,6 @@ class Checks(Struct, frozen=True):
 
     found: Sequence[Check] = ()
     margin: float = 0.0
-
-    def document(self) -> dict[str, object]:
-        """``checks`` for ``--json``, if any were asked for."""
-        return {"checks": [check.document() for check in self.found]} if self.found else {}
 
     def records(self) -> list[dict[str, object]]:
         """The checks for ``--json``."""
