@@ -97,7 +97,9 @@ def print_matrices(domain: str, goals: int, seed: int) -> None:
 def matrix(rows: list[BlameConfusion], title: str) -> Table:
     """Truth by row, attributed by column."""
     used = [cause for cause in CAUSES if any(row.causes[cause] for row in rows)]
-    table = Table(title, ["injected", "true cause", *(CAUSE_WORDS[cause] for cause in used), Column("right", Number(3))])
+    table = Table(
+        title, ["injected", "true cause", *(CAUSE_WORDS[cause] for cause in used), Column("right", Number(3))]
+    )
     for row in rows:
         table.add(row.fault, CAUSE_WORDS[TRUE_CAUSES[row.fault]], *(row.causes[cause] for cause in used), row.share)
     total = sum(row.causes.total() for row in rows)

@@ -14,7 +14,7 @@ from dialgauge import data
 from dialgauge.cli import writing
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
-from dialgauge.cli.output import PageOutput
+from dialgauge.cli.output import TablesOutput
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
@@ -52,7 +52,7 @@ app = group("data", "Inspect and convert dialogue files, and download datasets."
     is_flag=True,
     help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.",
 )
-@bundle(output=PageOutput)
+@bundle(output=TablesOutput)
 def check(
     source: tuple[str, ...],
     gold: str | None,
@@ -60,7 +60,7 @@ def check(
     format: str | None,
     max_bytes: int,
     load_tools: bool,
-    output: PageOutput,
+    output: TablesOutput,
 ) -> int:
     """Report what a file is, how it is read, what is in it, and what is wrong with it.
 
@@ -195,8 +195,8 @@ def map_file(file: str) -> None:
 
 
 @app.command("list")
-@bundle(output=PageOutput)
-def list_datasets(output: PageOutput) -> None:
+@bundle(output=TablesOutput)
+def list_datasets(output: TablesOutput) -> None:
     """List the datasets that can be downloaded, and which are present."""
     output.present(data.listing_page(data.catalogue(), data.data_folder()))
 
