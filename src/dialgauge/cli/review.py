@@ -99,7 +99,8 @@ def _screen(results: report.RunSet) -> report.Page:
     """The answers about one log and its failures; several logs side by side, and their comparison."""
     runs: list[Run] = results.runs
     if len(runs) == 1:
-        return replace(report.run_page(runs[0], ["summary", "failures"]), notes=())
+        page = report.run_page(runs[0], ["summary", "failures"])
+        return replace(page, notes=[note for note in page.notes if note.startswith("read as: ")])
     table = report.Table("", ["log", "conversations", "contradicted by"])
     for name, run in results.items():
         table.add(name, run.coverage["conversations"].scored, " ".join(trials.doubts(run)) or "nothing")
