@@ -130,17 +130,6 @@ def test_injected_faults_are_blamed_on_the_right_cause_in_a_domain_of_ones_own(
 NIGHT_TRAIN = str(Path(__file__).parents[1] / "support" / "folders" / "night-train")
 
 
-@pytest.mark.parametrize(("domain", "goals", "seed"), [(NIGHT_TRAIN, 600, 3), ("town", 180, 2)])
-def test_a_system_that_answers_a_turn_late_is_blamed_for_what_the_user_then_leaves_out(
-    domain: str, goals: int, seed: int
-) -> None:
-    """Of the town: what a late name makes of a question already answered, and of a ride already ordered."""
-    confusion = blame_confusion(open_domain(domain, count=goals, seed=3), "late policy", seed=seed)
-    assert confusion.causes.total() >= 4
-    assert set(confusion.causes) <= {"heard_not_acted_on", "acted_on_wrong"}, "both are the system's"
-    assert confusion.causes["heard_not_acted_on"] >= confusion.causes.total() - 1
-
-
 def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
     goals = [
         {"id": "a", "tasks": [{"service": "pet", "want": {"kind": "dog"}, "ask": ["age"]}]},

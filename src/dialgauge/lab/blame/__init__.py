@@ -8,10 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.lab.blame.blame_scores import BlameEvidence as BlameEvidence
     from dialgauge.lab.blame.broken_links import CAUSES as CAUSES, SIDE_OF as SIDE_OF, Cause as Cause
-    from dialgauge.lab.blame.lost_exchanges import (
-        fully_lost_exchanges as fully_lost_exchanges,
-        partly_lost_exchanges as partly_lost_exchanges,
-    )
 
 
 if not TYPE_CHECKING:

@@ -14,7 +14,6 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.intents import INFORM, INTENTS
 from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
-from dialgauge.lab.blame.lost_exchanges import late_reply
 from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
 from dialgauge.lab.told_acts import READ
 from dialgauge.tasks import ACTS_READ, JudgedConversation, JudgedConversations, StrictVerdict
@@ -101,7 +100,7 @@ def _blame(
         if not outcome.success:
             unclear = BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)
             link = min(links or [technical or unclear], key=lambda link: link.order)
-            domains[task.domain] = _after_late_reply(talk, link, linked=bool(task.links))
+            domains[task.domain] = link
     sides = {link.side for link in broken}
     return ConversationBlame(
         dialogue=conversation.dialogue.id,
@@ -130,19 +129,6 @@ def _all_held(dialogue: Dialogue, goal: DomainGoal) -> bool:
         for task in goal.tasks
         for given in (task.info, task.book or {})
         for slot, value in given.items()
-    )
-
-
-def _after_late_reply(talk: TalkRecord, link: BrokenLink, *, linked: bool) -> BrokenLink:
-    """The link, or a late reply in its place: a user who was not answered in time is not to blame for what it then left
-    out, nor is the system for acting without it."""
-    if link.cause != "never_said" and not (linked and link.cause == "acted_on_wrong"):
-        return link
-    late = late_reply(talk.turns)
-    if late is None or late[0] + 1 > link.turn:
-        return link
-    return BrokenLink(
-        "reply_late", link.part, link.slot, late[0] + 1, said_turn=late[0], heard_turn=late[0], answered_turn=late[1]
     )
 
 

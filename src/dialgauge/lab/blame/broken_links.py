@@ -94,15 +94,12 @@ _REPEATED = {
     "said_not_heard": "what the system did not hear",
     "answered_not_heard": "what was answered, since it did not hear the answers",
     "heard_not_acted_on": "what the system heard and did not answer",
-    "acted_on_wrong": "what the system answered beside the point",
 }
 _LOST = {
     "not_understood": "because the lab did not understand what the system said",
     "said_not_heard": "because the system did not hear what the user said",
     "answered_not_heard": "because the user did not hear what the system said",
-    "heard_not_acted_on": "because the system did not answer what it heard, or asked for it again",
-    "acted_on_wrong": "because the system acted on something else than it was asked",
-    "never_said": "because the user repeated what was heard and answered",
+    "heard_not_acted_on": "because the system did not answer what it heard",
 }
 #: Limits that end a conversation. One of time is a technical failure: somebody hung.
 CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
@@ -177,8 +174,7 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
         "booking_came_back": "The booking of turn {acted_turn} was as wanted, and it came back '{given}'.",
     },
     "limit_reached": {
-        "limit": "The {limit} came before the user got to {what}; nobody lost an exchange.",
-        "limit_misheard": "The {limit} came before the user got to {what}; nothing misheard had to be said again.",
+        "limit": "The {limit} came before the user got to {what}; nothing was misheard.",
     },
     "infrastructure": {
         "failed": "{explanation}.",
@@ -197,7 +193,6 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
 _OF_ANY_CAUSE = {
     "gave_up": "The user gave up: from turn {turn} on the user repeated {repeated}, {times} of {of} times.",
     "exchanges_lost": _CUT,
-    "exchanges_partly_lost": _CUT,
 }
 CAUSE_OF = {reason: cause for cause, words in _WORDS_BY_CAUSE.items() for reason in words}
 LINK_WORDS = {**{reason: text for words in _WORDS_BY_CAUSE.values() for reason, text in words.items()}, **_OF_ANY_CAUSE}
@@ -214,13 +209,12 @@ def link_sentence(link: Mapping[str, Any], why: str = "") -> str:
         (text,) = failure_texts([fault])
         return f"The {text}." if slot and text.startswith(slot) else f"{upper_first(text)}."
     given = ", ".join(link["given"] or ())
-    exchange = "partly lost exchange" if reason == "exchanges_partly_lost" else "lost exchange"
     words = {
         **link,
         "slot": slot, "entity": entity, "wanted": wanted, "given": given,
         "value": f"{slot} {wanted}".strip(),
         "repeated": _REPEATED.get(cause, ""),
-        "exchanges": counted(of, exchange),
+        "exchanges": counted(of, "lost exchange"),
         "share": f"{times} of them " if times < of else "",
         "lost": _LOST.get(cause, ""),
         "limit": f"limit of {counted(of, 'exchange')}" if given == MAX_EXCHANGES else CUT_OFF.get(given, given),

@@ -10,7 +10,6 @@ from dialgauge.dialogue import Act, Turn
 from dialgauge.intents import INFORM, REFUSING, REQUEST, name_halves
 from dialgauge.lab.blame.broken_links import CUT_OFF, BrokenLink, Cause
 from dialgauge.lab.blame.false_refusals import sent_away_falsely
-from dialgauge.lab.blame.lost_exchanges import fully_lost_exchanges, nothing_heard, partly_lost_exchanges, repeats
 from dialgauge.lab.blame.spoken_record import (
     DomainRecord,
     TalkRecord,
@@ -165,7 +164,7 @@ class UserOmissions:
             turn = self._talk.turns[index]
             if (
                 turn.speaker == "user"
-                and nothing_heard(turn)
+                and _nothing_heard(turn)
                 and any(act.domain == self._record.domain for act in turn.acts or ())
             ):
                 return BrokenLink("reply_unheard", "constraint", turn=index, said_turn=index, answered_turn=since)
@@ -258,48 +257,66 @@ class UserOmissions:
         return BrokenLink("goodbye_early", part, slot, early[0])
 
     def _used_up(self, part: str, slot: str) -> BrokenLink | None:
-        """Whoever lost exchanges used up the steps of a conversation that was cut off, or the user's patience."""
-        reason = self._talk.dialogue.outcome.reason if self._talk.dialogue.outcome else ""
-        if reason in CUT_OFF:
-            return self._cut_off(part, slot, reason)
-        lost = list(repeats(self._talk.turns, self._record.domain)) if reason == USER_GAVE_UP else []
-        if len(lost) < _PATIENCE:
+        """Who used up the steps of a conversation that was cut off, or the user's patience."""
+        turns, outcome = self._talk.turns, self._talk.dialogue.outcome
+        reason = outcome.reason if outcome else ""
+        if reason not in (*CUT_OFF, USER_GAVE_UP):
             return None
-        turn, cause, times = _mostly(lost)
-        if cause == "never_said":
-            return None
-        return BrokenLink("gave_up", part, slot, turn, cause, times=times, of=len(lost))
-
-    def _cut_off(self, part: str, slot: str, reason: str) -> BrokenLink | None:
-        """Who used up the steps; the limit itself where nobody did. None: the user had gone on to other things."""
-        turns = self._talk.turns
-        whole = fully_lost_exchanges(turns)
-        if lost := whole or partly_lost_exchanges(turns):
+        gave_up = reason == USER_GAVE_UP
+        domain = self._record.domain if gave_up else ""
+        lost = _misheard(turns, domain) or _unanswered(turns, domain)
+        if lost and (not gave_up or _repetitions(turns, domain) >= _PATIENCE):
             turn, cause, times = _mostly(lost)
-            turn = _where_it_was_missed(turns, turn, cause)
-            lost_how = "exchanges_lost" if whole else "exchanges_partly_lost"
-            return BrokenLink(lost_how, part, slot, turn, cause, times=times, of=len(lost))
+            how = "gave_up" if gave_up else "exchanges_lost"
+            return BrokenLink(how, part, slot, turn, cause, times=times, of=len(lost))
+        if gave_up:
+            return None
         last = self._record.last_turn
         later = [] if last is None else [turn for turn in turns[last + 1 :] if turn.speaker == "user"]
-        if any(act.domain != GENERAL for turn in later for act in turn.acts or ()):
+        if any(act.domain != GENERAL for turn in later for act in turn.acts or ()):  # it had gone on to other things
             return None
-        exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
-        misheard = any(turn.heard is not None and set(turn.heard) != set(turn.acts or ()) for turn in self._talk.turns)
+        exchanges = sum(turn.speaker == "user" for turn in turns)
         return BrokenLink(
-            "limit_misheard" if misheard else "limit", part, slot, self._talk.last, given=(reason,), of=exchanges,
-            entity=self._record.domain,
-        )  # fmt: skip
+            "limit", part, slot, self._talk.last, given=(reason,), of=exchanges, entity=self._record.domain
+        )
 
 
-def _where_it_was_missed(turns: Sequence[Turn], lost: int, cause: Cause) -> int:
-    """The turn that was not heard as it was said: a lost exchange mostly shows one turn or two later."""
-    speaker = {"answered_not_heard": "system", "said_not_heard": "user"}.get(cause)
-    missed = [
-        index
+def _about(turn: Turn, domain: str) -> set[Act]:
+    """What a turn says of a domain, or of all."""
+    return {act for act in turn.acts or () if act.domain != GENERAL and domain in ("", act.domain)}
+
+
+def _misheard(turns: Sequence[Turn], domain: str) -> list[tuple[int, Cause]]:
+    """The turns of a domain, or of all, that were not heard as they were said."""
+    return [
+        (index, "said_not_heard" if turn.speaker == "user" else "answered_not_heard")
         for index, turn in enumerate(turns)
-        if turn.speaker == speaker and turn.heard is not None and set(turn.heard) != set(turn.acts or ())
+        if turn.heard is not None and _about(turn, domain) and set(turn.heard) != set(turn.acts or ())
     ]
-    return max((index for index in missed if index <= lost), default=min(missed, default=lost))
+
+
+def _unanswered(turns: Sequence[Turn], domain: str) -> list[tuple[int, Cause]]:
+    """The turns in which the user said again what was heard, as the answer had been about something else."""
+    said = [(index, _about(turn, domain)) for index, turn in enumerate(turns) if turn.speaker == "user"]
+    lost: list[tuple[int, Cause]] = []
+    for place, (index, acts) in enumerate(said):
+        again = any(acts <= before for _, before in said[:place])
+        answered = {act.domain for act in turns[index - 1].acts or ()} if index else set()
+        if acts and again and turns[index].heard is not None and not answered & {"booking", *(a.domain for a in acts)}:
+            lost.append((index, "heard_not_acted_on"))
+    return lost
+
+
+def _repetitions(turns: Sequence[Turn], domain: str) -> int:
+    """How often the user said nothing new of a domain."""
+    said = [acts for turn in turns if turn.speaker == "user" and (acts := _about(turn, domain))]
+    return sum(any(acts <= before for before in said[:place]) for place, acts in enumerate(said))
+
+
+def _nothing_heard(turn: Turn) -> bool:
+    """Did the other side hear nothing at all of what a turn said? The intent may be taken for another one."""
+    said = {(act.domain, act.slot, act.values) for act in turn.acts or () if act.domain != GENERAL}
+    return bool(said) and turn.heard is not None and not said & {(a.domain, a.slot, a.values) for a in turn.heard}
 
 
 def _mostly(lost: list[tuple[int, Cause]]) -> tuple[int, Cause, int]:
