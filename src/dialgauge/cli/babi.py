@@ -19,6 +19,7 @@ from dialgauge.cli.options import (
     MODELS,
     PATH,
     WORLDS,
+    Advanced,
     Whole,
     bundle,
     known,
@@ -52,15 +53,12 @@ class Replies:
     logs: str | None = option(
         "--logs",
         metavar="FILE",
-        help="Recorded dialogues in any format, instead of --data; all replies become candidates.",
+        cls=Advanced,
+        help="Recorded dialogues, instead of --data.",
     )
-    candidates: Path | None = option("--candidates", type=PATH, help="With --logs: candidate replies, one per line.")
-    facts: Path | None = option(
-        "--facts", type=PATH, help="With --logs: knowledge base with tab-separated entity, relation, value."
-    )
-    seed: int | None = option(
-        "--seed", type=Whole(0), help="Random seed of the model and, with --logs, of the train/test split. Default: 0."
-    )
+    candidates: Path | None = option("--candidates", type=PATH, cls=Advanced, help="With --logs: candidate replies.")
+    facts: Path | None = option("--facts", type=PATH, cls=Advanced, help="With --logs: entity, relation, value.")
+    seed: int | None = option("--seed", type=Whole(0), help="Random seed. Default: 0.")
 
     def number(self, folder: Path | None = None) -> int:
         """The task asked for, else the one the model in the folder was fitted on, else 1."""
@@ -85,18 +83,18 @@ class Training:
     """The settings of a model."""
 
     given: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="NAME=VALUE", help="Model setting, for example dim=64; repeatable."
+        "--set", multiple=True, metavar="NAME=VALUE", help="Model setting: dim=64; repeatable."
     )
     device: str | None = option(
         "--device",
         metavar="NAME",
         shell_complete=known("cpu cuda auto".split),
-        help="Device for learned models: cpu, cuda, or auto (a GPU if present).",
+        help="Device: cpu, cuda, or auto.",
     )
     preset: Literal["default", "paper"] | None = option(
         "--preset",
         type=click.Choice(["default", "paper"]),
-        help="Settings preset for learned models: default or paper (slow).",
+        help="Settings of learned models.",
     )
 
     def options(self) -> dict[str, str]:
@@ -116,7 +114,7 @@ class Bot:
         help=f"Model or agent, such as tfidf or memn2n. Default: {DEFAULT_MODEL}.",
     )
     folder: Path | None = option("--load", type=PATH, metavar="FOLDER", help="Load the trained model in this folder.")
-    url: str | None = option("--url", metavar="URL", help="Use the bot at this HTTP address instead of a model.")
+    url: str | None = option("--url", metavar="URL", help="Use the bot at this HTTP address.")
 
     @property
     def agent(self) -> str:
@@ -311,33 +309,32 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
 @click.option(
     "--transfer",
     is_flag=True,
-    help="Evaluate the loaded model on candidates, facts or tasks it was not trained on.",
+    help="On what it was not trained on.",
 )
 @click.option(
     "--world",
     metavar="NAME|FILE",
     shell_complete=WORLDS,
-    help="Simulate the dialogues, in place of --data: restaurant, bakery, or a world file (YAML).",
+    help="Simulate: restaurant, bakery or a YAML file.",
 )
 @click.option(
     "--live",
     is_flag=True,
-    help="Hold conversations with simulated users of --world (default: restaurant), half A and, with entities that "
-    "training does not have, half B.",
+    help="Let it talk with simulated users of --world.",
 )
-@click.option("--dialogues", "dialogs", type=Whole(1, 100_000), default=200, help="With --world, --live: how many.")
-@click.option("--world-seed", type=Whole(0), default=0, help="With --world, --live: random seed.")
+@click.option(
+    "--dialogues", "dialogs", type=Whole(1, 100_000), default=200, cls=Advanced, help="With --world, --live: how many."
+)
+@click.option("--world-seed", type=Whole(0), default=0, cls=Advanced, help="With --world, --live: random seed.")
 @click.option(
     "-m",
     "--measures",
     "measures",
     multiple=True,
     shell_complete=measures_of("responses"),
-    help="Measures, comma-separated, for example hits@1,MRR; 'default' for the defaults.",
+    help="hits@1,MRR, ... or default.",
 )
-@click.option(
-    "--attention", type=Whole(0, 100_000), default=0, help="Keep where a memory network looks in the first N dialogues."
-)
+@click.option("--attention", type=Whole(0, 100_000), default=0, help="Keep attention in the first N dialogues.")
 @bundle(bot=Bot, replies=Replies, training=Training, output=Output, gates=Gates)
 def evaluate(
     split: tuple[Literal["dev", "tst", "tst-OOV"], ...],

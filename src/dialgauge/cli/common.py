@@ -26,8 +26,10 @@ class Inputs:
     coverage: Literal["intersection", "empty"] = option(
         "--coverage",
         type=click.Choice(["intersection", "empty"]),
+        metavar="HOW",
         default="intersection",
-        help="Turns without prediction: skip them, or score them as empty.",
+        show_default=False,
+        help="Turns without prediction: intersection or empty.",
     )
     exclude: tuple[str, ...] = option(
         "--exclude",

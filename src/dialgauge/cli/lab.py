@@ -23,6 +23,7 @@ from dialgauge.cli.options import (
     FOLDER,
     PATH,
     TOOL_DOMAINS,
+    Advanced,
     Real,
     Whole,
     bundle,
@@ -59,20 +60,20 @@ class Town:
         "--domain",
         default="town",
         metavar="NAME|FOLDER",
-        help="town, airline, retail, depot, another installed domain, or a folder: ./mine.",
+        help="town, airline, ... or ./mine.",
     )
     goals: str = option(
         "--goals",
         default="town",
         metavar="FILE",
-        help="Goals of a domain (JSON Lines); for the town dialogues with goals (MultiWOZ). Default: the domain's, "
-        "or drawn.",
+        cls=Advanced,
+        help="Goals (JSON Lines, MultiWOZ).",
     )
     database: Path | None = option(
-        "--database", type=PATH, metavar="FOLDER", help="Database folder. Default: the folder db next to the goals."
+        "--database", type=PATH, metavar="FOLDER", cls=Advanced, help="Default: the folder db next to the goals."
     )
     town_seed: int = option(
-        "--town-seed", type=Whole(0), default=0, help="Random seed for the synthetic town and for drawn goals."
+        "--town-seed", type=Whole(0), default=0, cls=Advanced, help="Random seed for town and drawn goals."
     )
 
     @property
@@ -103,14 +104,14 @@ class Agents:
         default="rule-system",
         metavar="AGENT",
         shell_complete=AGENTS,
-        help="System agent: rule-system, llm-system, http, corpus-system, ... or a plugin.",
+        help="llm-system, http, ...",
     )
     user: str = option(
         "--user",
         default="agenda",
         metavar="AGENT",
         shell_complete=AGENTS,
-        help="User agent: agenda, agenda-baseline, llm-user, corpus-user, ... or a plugin.",
+        help="agenda-baseline, llm-user.",
     )
     user_set: tuple[str, ...] = option(
         "--user-set", multiple=True, metavar="NAME=VALUE", help="User agent setting; repeatable."
@@ -176,14 +177,19 @@ class LanguageModel:
         default="",
         show_default=False,
         metavar="URL|local",
-        help="Language model endpoint: an OpenAI-compatible URL, or local.",
+        help="OpenAI-compatible URL, or local.",
     )
     model: str = option("--model", default="", show_default=False, metavar="NAME", help="Model name at the endpoint.")
     key_env: str = option(
-        "--key-env", default="", show_default=False, metavar="NAME", help="Environment variable that holds the API key."
+        "--key-env",
+        default="",
+        show_default=False,
+        metavar="NAME",
+        cls=Advanced,
+        help="Environment variable with the API key.",
     )
     cassette: Path | None = option(
-        "--cassette", type=PATH, help="File that records requests to language models and their answers."
+        "--cassette", type=PATH, cls=Advanced, help="Records requests to models and answers."
     )
 
     def asked(self) -> dict[str, str]:
@@ -195,11 +201,9 @@ class LanguageModel:
 class CutOff:
     """When a conversation ends at the latest."""
 
-    exchanges: int = option(
-        "--exchanges", type=Whole(1, 10_000), default=20, help="Maximum exchanges per conversation."
-    )
+    exchanges: int = option("--exchanges", type=Whole(1, 10_000), default=20, help="Most exchanges.")
     seconds: float = option(
-        "--seconds", type=Real(0), default=300.0, help="Time limit per conversation in seconds; 0 for none."
+        "--seconds", type=Real(0), default=300.0, cls=Advanced, help="Time limit per conversation; 0 for none."
     )
 
 
@@ -254,18 +258,14 @@ class LabOfTools(Struct, frozen=True):
 
 
 @app.command()
-@click.option(
-    "-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
-)
-@click.option(
-    "--trials", "trials", type=Whole(1, 100), default=1, metavar="K", help="Conversations per goal, for pass^k."
-)
+@click.option("-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200.")
+@click.option("--trials", "trials", type=Whole(1, 100), default=1, metavar="K", help="Conversations per goal.")
 @click.option(
     "--level",
     "level",
     type=click.Choice(["act", "text"]),
     default="act",
-    help="What the agents exchange: dialogue acts or text.",
+    help="What is exchanged.",
 )
 @click.option(
     "--channel",
@@ -273,24 +273,25 @@ class LabOfTools(Struct, frozen=True):
     default="clean",
     metavar="NAME|FILE",
     shell_complete=CHANNELS,
-    help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
+    help="Simulated errors: mild, paper2021, drop=0.1.",
 )
 @click.option(
     "--failures",
     "failures",
     type=click.Choice(["live", "paper"]),
     default="live",
-    help="Goals whose first try should fail but would succeed: live drops the first try, paper keeps it.",
+    metavar="HOW",
+    help="Stale first tries: live drops, paper keeps.",
 )
-@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed.")
 @click.option(
     "--resamples",
     "resamples",
     type=Whole(0, 1_000_000),
     default=1000,
-    help="Bootstrap resamples for the 95% intervals; 0 for none.",
+    help="For the 95% intervals.",
 )
-@click.option("--out", "export", type=FOLDER, help="Also export the conversations as native JSONL and GCDF1.")
+@click.option("--out", "export", type=FOLDER, help="Also write them as native JSONL and GCDF1.")
 @bundle(
     agents=Agents,
     town=Town,
@@ -319,10 +320,9 @@ def run(
 ) -> int:
     """Hold a conversation for every goal, and score task, tracker and user.
 
-    Rerun an interrupted command to resume it. 'dialgauge show RUN --all' has all tables.
+    Rerun an interrupted command to resume it; 'show RUN' has all tables.
 
-    Exit code: 0 all conversations were held, 1 an agent failed in some, 3 a check of
-    --fail-under or --fail-on-drop failed.
+    Exit code: 1 an agent failed in some conversations, 3 a check failed.
     """
     if town.has_tools:
         held = LabOfTools(
@@ -369,15 +369,14 @@ def new(name: str) -> None:
 
 
 @app.command("goals")
-@click.option(
-    "-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
-)
+@click.option("-n", "--count", "count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200.")
 @click.option(
     "--failures",
     "failures",
     type=click.Choice(["live", "paper"]),
     default="live",
-    help="Goals whose first try should fail but would succeed: live drops the first try, paper keeps it.",
+    metavar="HOW",
+    help="Stale first tries: live drops, paper keeps.",
 )
 @click.option("--goal", "goal", metavar="ID", help="Show one goal in full.")
 @click.option(
@@ -490,9 +489,9 @@ _ENDLESS = 1_000_000
     default="clean",
     metavar="NAME|FILE",
     shell_complete=CHANNELS,
-    help="Simulated NLU errors: clean, mild, paper2021, drop=0.1, or a YAML file.",
+    help="Simulated errors: mild, paper2021, drop=0.1.",
 )
-@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed.")
 @bundle(agents=Agents, town=Town)
 def chat(me: Literal["user", "system"], goal: str | None, channel: str, seed: int, agents: Agents, town: Town) -> None:
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
@@ -580,9 +579,7 @@ class StudiedAgents(Agents):
 
 
 @app.command()
-@click.option(
-    "-n", "--count", "count", type=Whole(2, 100_000), help="Number of goals. Default: all, or 200 drawn ones."
-)
+@click.option("-n", "--count", "count", type=Whole(2, 100_000), help="Number of goals. Default: all, or 200.")
 @click.option(
     "--errors",
     "errors",
@@ -599,10 +596,10 @@ class StudiedAgents(Agents):
     "level",
     type=click.Choice(["act", "text"]),
     default="act",
-    help="What the agents exchange: dialogue acts or text.",
+    help="What is exchanged.",
 )
-@click.option("--exchanges", "exchanges", type=Whole(1, 10_000), default=20, help="Maximum exchanges per conversation.")
-@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for conversations and resampling.")
+@click.option("--exchanges", "exchanges", type=Whole(1, 10_000), default=20, help="Most exchanges.")
+@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed.")
 @click.option(
     "--resamples",
     "resamples",

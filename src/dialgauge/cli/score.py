@@ -12,7 +12,7 @@ from dialgauge import tracking
 from dialgauge.cli import common
 from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import PATH, PROFILES, Whole, bundle, measures_of, option, options, refuse
+from dialgauge.cli.options import PATH, PROFILES, Advanced, Whole, bundle, measures_of, option, options, refuse
 from dialgauge.cli.output import OnScreen, Output
 from dialgauge.errors import DialgaugeError
 
@@ -24,17 +24,19 @@ SELF = "self"
 class SgdOptions:
     """The official scores of SGD."""
 
-    schema: Path | None = option("--schema", type=PATH, help="SGD schema: also compute the official SGD scores.")
+    schema: Path | None = option("--schema", type=PATH, cls=Advanced, help="SGD schema: also the official SGD scores.")
     train_schema: Path | None = option(
-        "--train-schema", type=PATH, help="SGD training schema: separates seen from unseen services."
+        "--train-schema", type=PATH, cls=Advanced, help="Separates seen from unseen services."
     )
     sgd_matching: Literal["levenshtein", "difflib", "exact"] | None = option(
         "--sgd-matching",
         type=click.Choice(["levenshtein", "difflib", "exact"]),
-        help="How SGD's non-categorical values are compared: levenshtein (default), difflib or exact.",
+        metavar="HOW",
+        cls=Advanced,
+        help="levenshtein (default), difflib or exact.",
     )
     sgd_across_turn: bool = option(
-        "--sgd-across-turn", is_flag=True, help="Multiply SGD joint scores over the services of a turn."
+        "--sgd-across-turn", is_flag=True, cls=Advanced, help="Multiply over the services of a turn."
     )
 
     def scoring(self) -> tracking.SgdScoring | None:
@@ -53,11 +55,9 @@ class RatingOptions:
     ratings: Path | None = option(
         "--ratings",
         type=PATH,
-        help="Human ratings (CSV: dialogue, rater, rating): which measure, and which λ, fits them best.",
+        help="CSV of dialogue, rater, rating: what fits?",
     )
-    rated: str | None = option(
-        "--rated", metavar="SYSTEM", help="Which system was rated, if the ratings file does not say."
-    )
+    rated: str | None = option("--rated", metavar="SYSTEM", cls=Advanced, help="Which system was rated.")
 
 
 @options
@@ -68,7 +68,7 @@ class Intervals:
         "--resamples",
         type=Whole(0, 1_000_000),
         default=1000,
-        help="Bootstrap resamples for the 95% intervals; 0 for none.",
+        help="For the 95% intervals.",
     )
     seed: int = option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
 
@@ -78,8 +78,7 @@ class Intervals:
     "files",
     nargs=-1,
     metavar="[GOLD] PRED...",
-    help="The gold file, then prediction files, in any known format, each FILE or NAME=FILE. A single file, or "
-    "'self' in place of GOLD, uses the gold states inside the prediction files; a GOLD file takes precedence.",
+    help="The gold file, then predictions, each FILE or NAME=FILE. Gold inside the predictions: 'self', or no GOLD.",
 )
 @click.option(
     "-m",
@@ -88,7 +87,7 @@ class Intervals:
     multiple=True,
     metavar="NAMES",
     shell_complete=measures_of("tracking"),
-    help="Measures, comma-separated: JGA, FGA@0.5(rule=paper), ...; 'all' for every one.",
+    help="JGA,FGA@0.5(rule=paper), ... or all.",
 )
 @click.option(
     "-p",
@@ -97,13 +96,13 @@ class Intervals:
     multiple=True,
     metavar="NAME|FILE",
     shell_complete=PROFILES,
-    help="Value-matching rules: a profile name or a YAML file; repeatable.",
+    help="Value-matching rules; repeatable.",
 )
 @click.option(
     "--sensitivity",
     "sensitivity",
     is_flag=True,
-    help="Score the first measure under plain, canon and their variants too; show what each rule changes.",
+    help="Score under other profiles, too.",
 )
 @click.option("--ontology", "ontology", type=PATH, help="Slot inventory for profiles without one.")
 @bundle(
@@ -129,13 +128,12 @@ def app(
     gates: Gates,
     placement: common.Placement,
 ) -> int:
-    """Score trackers: every measure the papers report, with intervals and signatures.
+    """Score trackers: every measure the papers report, with intervals.
 
-    The runs are stored; 'dialgauge show' has everything else: --by domain, --worst 5, --dialogue ID, --only sweep.
-    GOLD and each PRED may also be a folder or a quoted pattern of many files; with --engine, workers read them.
+    The runs are stored; 'dialgauge show' has the rest: --by domain, --worst 5. GOLD and PRED may be folders or quoted
+    patterns.
 
-    Exit code: 0 all gold turns were scored, 1 some had no prediction and were left out, 2 nothing could be scored,
-    3 a --fail-under or --fail-on-drop check failed.
+    Exit code: 1 some gold turns had no prediction and were left out, 3 a check failed.
     """
     gate = gates.gate(
         output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=True
