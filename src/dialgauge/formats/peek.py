@@ -26,6 +26,11 @@ class Peek:
         return without_halves(self._part.head(HEAD_BYTES))
 
     @cached_property
+    def content(self) -> memoryview | bytes:
+        """All bytes, unpacked once for all formats that ask."""
+        return self._part.buffer()
+
+    @cached_property
     def lines(self) -> list[str]:
         """The first lines as text (undecodable bytes replaced), at most 50."""
         return [line.rstrip("\r") for line in self.head.decode("utf-8", "replace").split("\n", 50)[:50]]
@@ -40,13 +45,12 @@ class Peek:
         """The file as one JSON object or array, of long ones the beginning; ``None`` when it is none."""
         if not self.is_json:
             return None
-        content = self._part.buffer()
-        if are_lines(content):
+        if are_lines(self.content):
             return None
         try:
-            return sketch(RAW.decode(content))
+            return sketch(RAW.decode(self.content))
         except _UNSOUND:
-            mended = without_halves(without_nan(bytes(content)))
+            mended = without_halves(without_nan(bytes(self.content)))
         try:
             return sketch(RAW.decode(mended))
         except _UNSOUND:
@@ -66,7 +70,7 @@ class Peek:
         """The JSON object on the first line that is not blank; ``None`` when there is none."""
         if not self.is_json:
             return None
-        _, line = next(lines_of(self._part.buffer()))
+        _, line = next(lines_of(self.content))
         try:
             value = sketch(RAW.decode(without_halves(bytes(line))))
         except _UNSOUND:

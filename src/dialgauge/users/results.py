@@ -183,10 +183,9 @@ def _lists(names: Sequence[str]) -> dict[str, Sequence[str]]:
 def _coverage(scored: ScoredConversations) -> Coverage:
     done, failed = len(scored.results), len(scored.failures)
     turns = sum(result.turns for result in scored.results)
-    read = sum(len(dialogue.turns) for dialogue in scored.dialogues)
     return Coverage(
         {
             "dialogues": Count(expected=done + failed, read=done + failed - scored.unread, scored=done, failed=failed),
-            "turns": Count(expected=read, read=read, scored=turns, failed=read - turns),
+            "turns": Count(expected=scored.turns, read=scored.turns, scored=turns, failed=scored.turns - turns),
         }
     )

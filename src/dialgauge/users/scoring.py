@@ -37,8 +37,9 @@ class ScoredConversations(Struct):
     dialogues: Sequence[Dialogue] = []
     #: What reading left out or changed, counted.
     notes: Counter[str] = field(default_factory=Counter)
-    #: Dialogues that could not be read.
+    #: Dialogues that could not be read, and turns of those that could.
     unread: int = 0
+    turns: int = 0
     #: The file or folder they come from.
     source: str | None = None
 
@@ -115,5 +116,6 @@ def _scoring(
             scored.results.append(scorer.score(each.dialogue))
         except DialgaugeError as error:
             scored.failures.append(Failure.of(error.at(file=each.file)))
+        scored.turns += len(each.dialogue.turns)
         advance(1)
         yield each.dialogue

@@ -66,9 +66,16 @@ def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Calla
 def _table(results: Results, rows: Callable[[DialogueScore], Rows], schema: Mapping[str, Any]) -> pl.DataFrame:
     columns = zip(*((result.id, *row) for result in results for row in rows(result)), strict=True)
     values = list(columns) or [()] * len(schema)
-    return pl.DataFrame(
-        [pl.Series(name, own, dtype) for (name, dtype), own in zip(schema.items(), values, strict=True)]
-    )
+    return pl.DataFrame([_column(name, own, dtype) for (name, dtype), own in zip(schema.items(), values, strict=True)])
+
+
+def _column(name: str, values: Sequence[Any], dtype: Any) -> pl.Series:
+    """The values as a column; of lists, which are costly to make and mostly the same few, each only once."""
+    if dtype not in (_TEXTS, _WHOLES):
+        return pl.Series(name, values, dtype)
+    places = {each: place for place, each in enumerate(dict.fromkeys(values))}
+    distinct = pl.Series(name, list(map(list, places)), dtype)
+    return distinct.gather([places[each] for each in values])
 
 
 def _failures(failures: Sequence[Failure]) -> pl.DataFrame:
@@ -104,7 +111,7 @@ def _facts(result: DialogueScore) -> Rows:
     counts = [each.count for each in result.behaviours if each.label in ("repeated_inform", "multiple_req")]
     longest, fit = max((loop.repeats for loop in result.loops), default=0), result.fit
     yield (
-        result.turns, list(result.goal.tasks), result.end, len(result.loops), longest, max(counts, default=1),
+        result.turns, tuple(result.goal.tasks), result.end, len(result.loops), longest, max(counts, default=1),
         result.requests_removed, result.warnings, msgspec.json.encode(result.goal).decode(),
         fit.acts_in_domains, fit.acts_known, fit.slots_wanted, fit.slots_uttered,
     )  # fmt: skip
