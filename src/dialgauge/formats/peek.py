@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +27,7 @@ class Peek:
         return without_halves(self._part.head(HEAD_BYTES))
 
     @cached_property
-    def content(self) -> memoryview | bytes:
+    def content(self) -> bytes | mmap.mmap:
         """All bytes, unpacked once for all formats that ask."""
         return self._part.buffer()
 
