@@ -221,7 +221,11 @@ class StateReader:
             if wanted is None or wanted.chain or mapping.slot:
                 continue
             if wanted.columns:
-                if not any(self._from_columns(wanted.columns, row) for row in chosen):
+                try:
+                    found = any(self._from_columns(wanted.columns, row) for row in chosen)
+                except Misfit as error:
+                    raise DialgaugeError(f"{side}: {error}{self._place(side)}", file=self._file) from None
+                if not found:
                     message = f"{side}: no column matches '{wanted.columns}'{self._place(side)}"
                     raise DialgaugeError(message, file=self._file)
                 continue

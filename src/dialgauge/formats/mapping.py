@@ -373,6 +373,13 @@ class MappedFormat(DialogueFormat):
         if mapping.join and not mapping.join.by:
             self._refuse("join: say which field holds the same in both files, as in by: {id: session}", "join")
         self._check_verdict(mapping.field("success") or Field())
+        for name in VALUES:
+            each = mapping.field(name) if name != "scores" else None
+            for pattern in filter(None, (each.match, each.columns) if each is not None else ()):
+                try:
+                    Pattern(pattern).groups([""])
+                except Misfit as error:
+                    self._refuse(f"{name}: {error}", name)
         for side in SIDES if of_states else ():
             chain = (mapping.field(side) or Field()).chain
             for place, name in enumerate(chain):

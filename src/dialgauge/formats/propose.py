@@ -213,7 +213,7 @@ def _candidates(content: Any, path: str, stem: str) -> Iterator[Mapping]:
     ids = [*(["{dialogue}"] if "dialogue" in bound else []), *ranked(names, _IDS), *positions[:1]] or ["$file"]
     turns = [*(["{turn}"] if "turn" in bound else []), *ranked(names, _TURNS), *positions[1:]]
     where = _where(names, sample)
-    chosen = [row for row in sample if all(row.get(name) == value for name, value in where.items())]
+    chosen = [row for row in sample if row.fits(where)]
     for dialogue in ids[:4]:
         for turn in turns[:3] or [""]:
             base = _numbered(Mapping(reads="states", rows=path, where=where, dialogue=dialogue), turn, chosen)

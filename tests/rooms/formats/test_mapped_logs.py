@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import dialgauge
 from dialgauge import DialgaugeError
-from dialgauge.formats import Field, Mapping
+from dialgauge.formats import Field, Mapping, parts_of, propose_mapping
 from support.commands import dialgauge as cli
+from support.soak import examples
 
 TALK = [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}]
 SAID = [("user", "hi"), ("system", "hello")]
@@ -170,3 +174,22 @@ def test_documented_names_are_proposed_as_they_are_read(capsys: pytest.CaptureFi
     (tmp_path / "mine.yaml").write_text(cli(capsys, "data", "map", path).out, encoding="utf-8")
     again = dialgauge.read(path, format=str(tmp_path / "mine.yaml"))
     assert [each.ended for each in again] == [each.ended for each in corpus]
+
+
+LAYOUTS = Path(__file__).parent / "layouts"
+PATHS = ("", "[]", "id", "{x}", "^id", "a.b[0]", "[0]", "task_id", "messages", "turns", "state", "$file", "$path", "(")
+KEYS = ("rows", "dialogue", "task", "trial", "messages", "role", "content", "success", "predicted", "turn", "scores")
+
+
+@pytest.mark.parametrize("seed", range(examples(3)))
+def test_any_mapping_reads_a_file_or_is_refused(seed: int) -> None:
+    chance = random.Random(seed)
+    files = sorted(path for path in LAYOUTS.rglob("*.json*") if path.is_file())
+    for path in chance.sample(files, 60):
+        reads = chance.choice(("states", "conversations", "results"))
+        keys: dict[str, Any] = {name: chance.choice(PATHS) for name in chance.sample(KEYS, 4)}
+        keys |= {"success": {"columns": chance.choice(PATHS)}} if chance.random() < 0.2 else {}
+        with suppress(DialgaugeError):
+            dialgauge.read(path, format=msgspec.convert({"reads": reads, **keys}, Mapping))
+        with suppress(DialgaugeError):
+            propose_mapping(parts_of(str(path))[0])

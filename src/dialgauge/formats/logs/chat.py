@@ -213,7 +213,10 @@ class LogReader:
             return
         grouped: dict[tuple[tuple[str, Any], ...], list[Row]] = {}
         for row in chosen:
-            grouped.setdefault(tuple(self._ids([row]).items()), []).append(row)
+            try:
+                grouped.setdefault(tuple(self._ids([row]).items()), []).append(row)
+            except Misfit as error:
+                raise DialgaugeError(f"row {row.number + 1}: {error}", file=row.file) from None
         yield from grouped.values()
 
     def _records(self, held: Sequence[Row]) -> Iterator[tuple[dict[str, Any], Any]]:
@@ -247,6 +250,8 @@ class LogReader:
             field = self._mapping.field(name)
             if field is None or (value := self._value(held, name, field.at)) in (None, ""):
                 continue
+            if isinstance(value, dict | list):
+                raise Misfit(f"{name}: {shown(value)} is no text and no number{self._place(name)}")
             if not field.match:
                 record[documented] = value
                 continue
