@@ -23,6 +23,8 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None 
                 state.setdefault(domain, {})[slot] = values
             elif blank is not None:
                 blank.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
+        if blank is not None and domain not in state:  # to MultiWOZ_Evaluation a domain without slots is there
+            blank.setdefault(domain, {})
     return state
 
 
