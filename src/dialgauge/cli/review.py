@@ -49,7 +49,9 @@ _SHOWN = 3
 @click.option("--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV or JSON Lines); repeatable.")
 @click.option("--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts.")
 @click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
-@click.option("--success", default="", metavar="FIELD", help="The field of a log that says whether it passed.")
+@click.option(
+    "--success", default="", show_default=False, metavar="FIELD", help="The field of a log that says whether it passed."
+)
 @click.option(
     "--resamples", type=Whole(0, 1_000_000), default=1000, help="Bootstrap resamples for 95% intervals; 0 for none."
 )
@@ -103,9 +105,12 @@ def _screen(results: report.RunSet) -> report.Page:
         return replace(page, notes=[note for note in page.notes if note.startswith("read as: ")])
     table = report.Table("", ["log", "conversations", "contradicted by"])
     for name, run in results.items():
-        table.add(name, run.coverage["conversations"].scored, " ".join(trials.doubts(run)) or "nothing")
-    page = runs_page(results)
+        count = run.coverage["conversations"]
+        scored = f"{count.scored:,}" if run.coverage.complete else f"{count.scored:,} of {count.expected:,}"
+        table.add(name, scored, " ".join(trials.doubts(run)) or "nothing")
+    page, told = runs_page(results), results.page().warnings
     for scores in page.tables.values():
         if scores.columns[0].name == "measure":
             scores.first = _SHOWN
-    return replace(page, tables={"logs": table, **page.tables}, notes=())
+    warnings = [warning for warning in page.warnings if warning not in told]
+    return replace(page, warnings=warnings, tables={"logs": table, **page.tables}, notes=())

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         regrade as regrade,
     )
     from dialgauge.trials.comparison import Settling as Settling, settling as settling
+    from dialgauge.trials.conversations import doubts as doubts
     from dialgauge.trials.evidence import FailureEvidence as FailureEvidence, failure_evidence as failure_evidence
     from dialgauge.trials.facts import TaskFacts as TaskFacts, task_facts as task_facts
     from dialgauge.trials.judges import (
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
         failures as failures,
         suspect as suspect,
     )
-    from dialgauge.trials.views import doubts as doubts, per_task_stands as per_task_stands
 
 
 if not TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance, uneven_trials
 from dialgauge.text import Note, counted, note_kind, some_of
 from dialgauge.trials.cards import SCALE
-from dialgauge.trials.views import per_task_stands, stored_integrity
+from dialgauge.trials.conversations import per_task_stands, stored_integrity
 from dialgauge.trials.words import coverage_sentence
 
 #: Notes on what is counted as a pass, or as a task.

@@ -176,6 +176,7 @@ def score_log(
             "conversations": conversations,
             "amounts": _amounts(scores),
             "integrity": None if integrity is None else msgspec.to_builtins(integrity.in_short()),
+            "benchmark": log.said("benchmark"),
             "agent": log.said("agent"),
             "user": log.said("user"),
             "standard_errors": _standard_errors(scores, evidence) if log.in_general else {},

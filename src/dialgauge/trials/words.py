@@ -151,9 +151,10 @@ def expectation_words(actions: Sequence[ExpectedAction]) -> str:
 def coverage_sentence(run: Run) -> str:
     """How many conversations there are of those that were planned."""
     details, scored = run.details, run.coverage["conversations"].scored
-    planned, trials = details["planned"], counted(details["planned"]["trials"], "trial")
-    tasks = counted(run.coverage["tasks"].read or 0 if details["plan"] == "log" else planned["tasks"], "task")
-    size = tasks if details["plan"] == "log" and planned["trials"] == 1 else f"{tasks} x {trials}"
+    planned = details["planned"]
+    size = counted(run.coverage["tasks"].read or 0 if details["plan"] == "log" else planned["tasks"], "task")
+    if planned["trials"] > 1:
+        size += f" x {counted(planned['trials'], 'trial')}"
     if run.coverage.complete:
         return f"{counted(scored or 0, 'conversation')} ({size})"
     lost = [f"{reason or 'infrastructure'} {count:,}" for reason, count in details["infrastructure"].items()]
