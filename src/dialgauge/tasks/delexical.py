@@ -118,8 +118,9 @@ def moses_tokens(text: str) -> list[str]:
     """What Moses' tokeniser makes of a text with single spaces."""
     text = _PADDED.sub(r" \g<0> ", text)
     text = _DOTS.sub(r" \1 ", text)
-    text = _COMMA_LAST.sub(r"\1 ,", _COMMA_AFTER.sub(r" , \1", _COMMA_BEFORE.sub(r"\1 , ", text)))
-    for pattern, replacement in _APOSTROPHES:
+    if "," in text:
+        text = _COMMA_LAST.sub(r"\1 ,", _COMMA_AFTER.sub(r" , \1", _COMMA_BEFORE.sub(r"\1 , ", text)))
+    for pattern, replacement in _APOSTROPHES if "'" in text else ():
         text = pattern.sub(replacement, text)
     text = " ".join(text.split())
     if text.endswith(".'"):
