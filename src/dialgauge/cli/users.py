@@ -103,7 +103,7 @@ def score(
     output: Output,
     gates: Gates,
 ) -> int:
-    """Score how simulated users express their goals: I-GCDF1 and R-GCDF1 with intervals, whole and by domain.
+    """Score how users express their goals: I-GCDF1, R-GCDF1.
 
     'dialgauge show RUN' has the rest: --only figure-2 a figure of the paper, --only loops, --dialogue ID one
     conversation with every point won and lost.
@@ -163,11 +163,11 @@ def faults(
     judge_set: tuple[str, ...],
     output: Output,
 ) -> int:
-    """Find what the simulated user got wrong: nine kinds of fault, each with the message as evidence.
+    """Find what users get wrong: nine kinds of fault.
 
-    With recorded acts and a goal of slots, what was said is compared exactly. In texts only what has a shape (ids,
-    codes, addresses) or is declared is checked; for the rest, --judge asks a language model. 'dialgauge show RUN --only
-    trust' says how many faults of labelled logs are found.
+    Each has the message as evidence. With recorded acts and a goal of slots, what was said is compared exactly. In
+    texts only what has a shape (ids, codes, addresses) or is declared is checked; for the rest, --judge asks a language
+    model. 'dialgauge show RUN --only trust' says how many faults of labelled logs are found.
 
     Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
     infrastructure, were never judged, or contain no user message.
@@ -226,7 +226,9 @@ def find(
     store: Path | None,
     output: PageOutput,
 ) -> None:
-    """Find conversations of a stored run by what happened in them; all conditions but --end are about one mention.
+    """Find conversations of a run by what happened in them.
+
+    All conditions but --end are about one mention.
 
     dialgauge users find latest --behaviour missed_constraints --domain restaurant --end loop
     """
@@ -250,7 +252,7 @@ def find(
 def likeness(
     conversations: tuple[str, ...], corpus: Path, resamples: int, seed: int, scoring: Scoring, output: PageOutput
 ) -> None:
-    """Compare users with people: acts turn by turn, distributions of acts and lengths, and GCDF1."""
+    """Compare users with people: acts, lengths and GCDF1."""
     named = formats.named_files(conversations)
     compared = users.likeness(corpus, named, scoring.options(), resamples=resamples, seed=seed)
     table = users.likeness_table(compared, corpus.name)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         BAR_WORDS as BAR_WORDS,
         PaperFigure as PaperFigure,
         constraint_counts as constraint_counts,
-        figure_table as figure_table,
         goals_per_domain_set as goals_per_domain_set,
         paper_figures as paper_figures,
     )
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from dialgauge.users.gcdf1_tree import gcdf1_tree as gcdf1_tree
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
     from dialgauge.users.likeness import likeness as likeness, likeness_table as likeness_table
-    from dialgauge.users.measures import score_name as score_name
     from dialgauge.users.profile import (
         domain_profile as domain_profile,
         load_profile as load_profile,
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
         UserOptions as UserOptions,
         load_map as load_map,
     )
-    from dialgauge.users.verdicts import VERDICTS as VERDICTS, MeasureName as MeasureName
+    from dialgauge.users.verdicts import VERDICTS as VERDICTS
 
 
 if not TYPE_CHECKING:
