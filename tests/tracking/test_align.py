@@ -93,16 +93,6 @@ def test_nothing_shared_is_an_error() -> None:
         PreparedInputs([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
 
 
-def test_states_without_ids_are_not_called_a_dialogue_to_rename() -> None:
-    """A list of states by the name of its system reads as one long dialogue."""
-    files = [gold(name, NORTH, SOUTH) for name in "abcdefgh"]
-    with pytest.raises(DialgaugeError, match=r"one id 'mine' .*stands for 16 outputs.* id of its dialogue") as raised:
-        PreparedInputs(files, {"it": [predicted("mine", *[NORTH, SOUTH] * 8)]})
-    assert "rename" not in str(raised.value)
-    with pytest.raises(DialgaugeError, match="rename"):
-        PreparedInputs(files, {"it": [predicted("mine", NORTH, SOUTH)]})
-
-
 def test_predictions_are_files_or_systems_by_name() -> None:
     states = {"a": [{"hotel-area": "north"}]}
     for given in (states, [gold("a", NORTH)], [gold("a", NORTH), "b.json"], 5, []):

@@ -12,7 +12,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge import formats
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Count, Coverage
@@ -223,10 +222,6 @@ def _coverage(
     )
 
 
-#: How many times the turns of a gold dialogue one of the predictions has that are outputs of several.
-_MANY_TURNS = 3
-
-
 def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
     """Why there is no turn to score."""
     missing, extra = coverage.missing_dialogues, coverage.extra_dialogues
@@ -235,33 +230,8 @@ def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
     if len(extra) < coverage.predicted_dialogues or (coverage.excluded and not extra):
         return DialgaugeError("every dialogue that gold and predictions share is excluded, so nothing is left to score")
     gold, predicted = (next(iter(names), "(none)") for names in ([*missing, *coverage.excluded], extra))
-    if outputs := _without_ids(coverage):
-        return DialgaugeError(
-            f"gold and predictions share no dialogue: {outputs}, of {counted(coverage.gold_dialogues, 'gold dialogue')}"
-            f" with {counted(coverage.gold_turns, 'turn')}; write beside each output the id of its dialogue and the "
-            "number of its turn, as below",
-            example=formats.example_rows(gold),
-        )
     return DialgaugeError(
         f"gold and predictions share no dialogue: gold has ids like '{gold}', the predictions like '{predicted}'",
         advice="check that both are from the same dataset and split, or rename dialogues with --rename FILE",
         example=f"# rename.yaml, to be completed\ndialogues:\n  {predicted!r}: {gold!r}",
     )
-
-
-def _without_ids(coverage: TurnCoverage) -> str:
-    """What predictions have that are told by no dialogue of their own; empty where they may have ids."""
-    names, turns = coverage.extra_dialogues, coverage.predicted_turns
-    if _number_outputs(coverage):
-        return f"the ids '{names[0]}' to '{names[-1]}' of the predictions number single outputs"
-    if len(names) != 1 or turns * coverage.gold_dialogues <= _MANY_TURNS * coverage.gold_turns:
-        return ""
-    return f"the one id '{names[0]}' of the predictions stands for {counted(turns, 'output')}"
-
-
-def _number_outputs(coverage: TurnCoverage) -> bool:
-    """Do the ids of predictions that gold lacks count outputs, each of one turn?"""
-    names = coverage.extra_dialogues
-    numbers = sorted(int(name) for name in names if name.isascii() and name.isdigit() and len(name) < 10)
-    running = len(numbers) == len(names) > coverage.gold_dialogues and numbers[0] <= 1
-    return running and numbers[-1] - numbers[0] + 1 == len(numbers) and coverage.predicted_turns <= len(names)

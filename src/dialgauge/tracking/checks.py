@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.errors import DialgaugeError, choice
@@ -32,75 +31,9 @@ CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY = "changes", "names", "values
 #: Kinds of notes that are shown beside scores.
 SHOWN = (*STOPS, CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY, "renamed", "renumbered", "remarks")
 
-_SHIFTS = (-2, -1, 1, 2)
 #: Turns or values below this number say nothing.
 _FEW = 20
 _LISTED = 3
-
-
-class ShiftCounts(NamedTuple):
-    """Turns at which the prediction changes and gold differs from its state so many turns away; which of the two the
-    prediction equals. A tracker that stops changing repeats an old state, and its turns are not shifted; one that never
-    changes is frozen."""
-
-    turns: int = 0
-    right: int = 0
-    moved: int = 0
-
-
-class CheckCounts(Struct, frozen=True):
-    """What the checks look at, in the turns that are scored; nothing for flags."""
-
-    #: For each of the shifts.
-    before_two: ShiftCounts = ShiftCounts()
-    before: ShiftCounts = ShiftCounts()
-    after: ShiftCounts = ShiftCounts()
-    after_two: ShiftCounts = ShiftCounts()
-    #: Predicted states that equal gold's if turns are counted in each of the ways of COUNTINGS.
-    fitting: tuple[int, ...] = (0,) * len(COUNTINGS)
-    #: Predicted slots that have a next turn, and those that are gone in it.
-    kept: tuple[int, int] = (0, 0)
-    #: Turns in which gold fills slots, and those of them in which the prediction is empty.
-    filled: tuple[int, int] = (0, 0)
-    #: Dialogues of three turns or more whose gold changes, and those of them whose prediction never does.
-    frozen: tuple[int, int] = (0, 0)
-    #: How often each slot has which values, as written.
-    predicted: dict[Item, int] = {}
-    gold: dict[Item, int] = {}
-
-    @classmethod
-    def of(cls, system: System, coder: Coder) -> CheckCounts:
-        """Of one system; the coder says which states are the same."""
-        gold, predicted, aligned = system.gold, system.predicted, system.aligned
-        if gold is None or predicted.kind == "judged":
-            return cls()
-        has_prediction = aligned.predicted_row >= 0
-        gold_rows, rows = aligned.gold_row[has_prediction], aligned.predicted_row[has_prediction]
-        wanted, given = state_codes(gold, coder, "gold"), state_codes(predicted, coder, "predicted")
-        dialogue_of = np.repeat(np.arange(len(gold.offsets) - 1, dtype=np.int32), np.diff(gold.offsets))
-
-        def shifted(shift: int) -> ShiftCounts:
-            return _shift(gold, dialogue_of, gold_rows[changes], wanted, given[rows][changes], shift)
-
-        dialogue = aligned.dialogue[has_prediction]
-        changes = _changed(dialogue, given[rows])
-        fills = wanted[gold_rows] != 0
-        return cls(
-            before_two=shifted(-2),
-            before=shifted(-1),
-            after=shifted(1),
-            after_two=shifted(2),
-            fitting=_fitting(gold, predicted, wanted, given),
-            kept=predicted.dropped(_marked(predicted, rows) & predicted.present),
-            filled=(_true(fills), _true(fills & (given[rows] == 0))),
-            frozen=_frozen(dialogue, wanted[gold_rows], given[rows]),
-            predicted=predicted.filled_at(_marked(predicted, rows)[predicted.cell_row]),
-            gold=gold.filled_at(_marked(gold, gold_rows)[gold.cell_row]),
-        )
-
-    @property
-    def shifts(self) -> dict[int, ShiftCounts]:
-        return dict(zip(_SHIFTS, (self.before_two, self.before, self.after, self.after_two), strict=True))
 
 
 def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
@@ -110,42 +43,89 @@ def accepted_kinds(accept: str | Collection[str]) -> frozenset[str]:
 
 
 def check_notes(
-    counts: CheckCounts,
-    coverage: TurnCoverage,
+    system: System,
+    coder: Coder,
     profile: Profile,
     inventory: Collection[Pair],
     *,
-    system: str,
     numbered_from: int,
     accept: Collection[str],
 ) -> list[Note]:
     """The findings as notes; shifted turns and ids that do not meet are errors unless accepted.
 
-    ``inventory`` has the slots that the profile or an ontology knows, ``numbered_from`` is the number that the file
-    gives to its first turns.
+    The coder says which states are the same. ``inventory`` has the slots that the profile or an ontology knows,
+    ``numbered_from`` is the number that the file gives to its first turns.
     """
-    notes = []
-    for note, advice in (*_shifted_turns(counts, numbered_from), *_other_ids(coverage)):
+    stops, notes = list(_other_ids(system.aligned.coverage)), list[Note]()
+    if system.gold is not None and system.predicted.kind != "judged":
+        states = _states(system, system.gold, coder)
+        stops = [*_shifted_turns(system, states, numbered_from), *stops]
+        gold = system.gold.filled_at(_marked(system.gold, states.gold_rows)[system.gold.cell_row])
+        chosen = _marked(system.predicted, states.rows)
+        predicted = system.predicted.filled_at(chosen[system.predicted.cell_row])
+        notes += _changes(*system.predicted.dropped(chosen & system.predicted.present))
+        notes += _names(gold, predicted, profile, inventory)
+        notes += [*_values(gold, predicted, profile), *_empty(states), *_frozen(states)]
+    for note, advice in stops:
         if note.kind not in accept:
-            raise DialgaugeError(str(note), file=system, advice=f"{advice}; --accept {note.kind} scores it as it is")
-        notes.append(note)
-    return [*notes, *_changes(counts), *_names(counts, profile, inventory), *_values(counts, profile), *_empty(counts)]
+            raise DialgaugeError(
+                str(note), file=system.name, advice=f"{advice}; --accept {note.kind} scores it as it is"
+            )
+    return [*(note for note, _ in stops), *notes]
 
 
-def _shifted_turns(counts: CheckCounts, numbered_from: int) -> Iterable[tuple[Note, str]]:
-    worst = max(counts.shifts.items(), key=lambda each: each[1].moved / max(1, each[1].turns))
-    shift, (turns, right, moved) = worst
+class _States(NamedTuple):
+    """Numbers for the states of all rows of both sides; and of the scored turns that have a prediction their dialogue,
+    their rows, and their states."""
+
+    all_gold: NDArray[np.uint64]
+    all_predicted: NDArray[np.uint64]
+    dialogue: Codes
+    gold_rows: Codes
+    rows: Codes
+    wanted: NDArray[np.uint64]
+    given: NDArray[np.uint64]
+
+
+def _states(system: System, gold: EncodedDialogues, coder: Coder) -> _States:
+    aligned = system.aligned
+    there = aligned.predicted_row >= 0
+    gold_rows, rows = aligned.gold_row[there], aligned.predicted_row[there]
+    wanted, given = state_codes(gold, coder, "gold"), state_codes(system.predicted, coder, "predicted")
+    return _States(wanted, given, aligned.dialogue[there], gold_rows, rows, wanted[gold_rows], given[rows])
+
+
+def _shifted_turns(system: System, states: _States, numbered_from: int) -> Iterable[tuple[Note, str]]:
+    """Turns at which the prediction changes and gold differs from its state so many turns away: which does it equal?
+
+    A tracker that stops changing repeats an old state, and its turns are not shifted; one that never changes is frozen.
+    """
+    gold = system.gold
+    if gold is None:
+        return
+    changes = _changed(states.dialogue, states.given)
+    rows, given = states.gold_rows[changes], states.given[changes]
+    dialogue_of = np.repeat(np.arange(len(gold.ids), dtype=np.int32), gold.sizes)
+    counts: dict[int, tuple[int, int, int]] = {}
+    for shift in (-2, -1, 1, 2):
+        other = rows + shift
+        inside = (other >= 0) & (other < len(states.all_gold))
+        inside[inside] = dialogue_of[other[inside]] == dialogue_of[rows[inside]]
+        inside[inside] &= gold.present[other[inside]]
+        here, there, guess = states.all_gold[rows[inside]], states.all_gold[other[inside]], given[inside]
+        asked = (here != 0) & (there != 0) & (here != there)
+        counts[shift] = _true(asked), _true(asked & (guess == here)), _true(asked & (guess == there))
+    shift, (turns, right, moved) = max(counts.items(), key=lambda each: each[1][2] / max(1, each[1][0]))
     if moved < max(5, 0.05 * turns) or moved <= 2 * right:
         return
     where = {-2: "two turns earlier", -1: "the turn before", 1: "the next turn", 2: "two turns later"}[shift]
     message = (
         f"{moved:,} of {counted(turns, 'prediction')} equal gold's state of {where}, and {right:,} that of their own"
     )
-    yield Note(TURNS, message), _counting_advice(counts, numbered_from)
+    yield Note(TURNS, message), _counting_advice(_fitting(gold, system.predicted, states), numbered_from)
 
 
-def _counting_advice(counts: CheckCounts, numbered_from: int) -> str:
-    fitting = dict(zip(COUNTINGS, counts.fitting, strict=True))
+def _counting_advice(fitting: Mapping[Counting, int], numbered_from: int) -> str:
     best = max(COUNTINGS, key=fitting.__getitem__)
     if best == AS_READ or fitting[best] <= 2 * fitting[AS_READ]:
         return "give each turn the number that it has in gold"
@@ -166,21 +146,22 @@ def _other_ids(coverage: TurnCoverage) -> Iterable[tuple[Note, str]]:
     yield Note(IDS, message), "--rename FILE renames them"
 
 
-def _changes(counts: CheckCounts) -> Iterable[Note]:
-    slots, gone = counts.kept
+def _changes(slots: int, gone: int) -> Iterable[Note]:
     if slots >= _FEW and gone > 0.1 * slots:
         sentence = f"{gone / slots:.0%} of the predicted slots are gone in the next turn: are these only the changes?"
         yield Note(CHANGES, sentence)
 
 
-def _names(counts: CheckCounts, profile: Profile, inventory: Collection[Pair]) -> Iterable[Note]:
-    written = {item[:2] for item in counts.gold}
+def _names(
+    gold: Mapping[Item, int], predicted: Mapping[Item, int], profile: Profile, inventory: Collection[Pair]
+) -> Iterable[Note]:
+    written = {item[:2] for item in gold}
     known = {profile.pair(*pair) for pair in written} | set(inventory)
     foreign: Counter[Pair] = Counter()
-    for (domain, slot, _), count in counts.predicted.items():
+    for (domain, slot, _), count in predicted.items():
         if (domain, slot) not in written and profile.pair(domain, slot) not in known:
             foreign[domain, slot] += count
-    total = sum(counts.predicted.values())
+    total = sum(predicted.values())
     if foreign.total() >= max(5, 0.02 * total):
         names = some_of(["-".join(pair) for pair, _ in foreign.most_common()], _LISTED)
         sentence = (
@@ -190,9 +171,9 @@ def _names(counts: CheckCounts, profile: Profile, inventory: Collection[Pair]) -
         yield Note(NAMES, sentence)
 
 
-def _values(counts: CheckCounts, profile: Profile) -> Iterable[Note]:
+def _values(gold_items: Mapping[Item, int], items: Mapping[Item, int], profile: Profile) -> Iterable[Note]:
     """Closed slots whose predicted values gold never has there; in open ones a small gold lacks right values."""
-    gold, predicted = _by_slot(counts.gold, profile, "gold"), _by_slot(counts.predicted, profile, "predicted")
+    gold, predicted = _by_slot(gold_items, profile, "gold"), _by_slot(items, profile, "predicted")
     same = matcher_named(profile.match)
     odd = []
     for pair, values in predicted.items():
@@ -218,11 +199,25 @@ def _by_slot(items: Mapping[Item, int], profile: Profile, side: Side) -> dict[Pa
     return found
 
 
-def _empty(counts: CheckCounts) -> Iterable[Note]:
-    turns, empty = counts.filled
+def _empty(states: _States) -> Iterable[Note]:
+    fills = states.wanted != 0
+    turns, empty = _true(fills), _true(fills & (states.given == 0))
     if turns >= _FEW and 2 * empty >= turns:
         yield Note(EMPTY, f"{empty:,} of {counted(turns, 'turn')} in which gold fills slots have an empty prediction")
-    dialogues, frozen = counts.frozen
+
+
+def _frozen(states: _States) -> Iterable[Note]:
+    """Dialogues of three turns or more whose gold changes, and whose prediction never does."""
+    dialogue = states.dialogue
+    if not len(dialogue):
+        return
+    same, size = np.diff(dialogue) == 0, int(dialogue.max()) + 1
+    long = np.bincount(dialogue, minlength=size) >= 3
+    gold_changes, changes = (
+        np.bincount(dialogue[1:][same & (np.diff(each) != 0)], minlength=size) > 0
+        for each in (states.wanted, states.given)
+    )
+    dialogues, frozen = _true(long & gold_changes), _true(long & gold_changes & ~changes)
     if frozen > 0 and 2 * frozen >= dialogues:
         sentence = (
             f"in {frozen:,} of {counted(dialogues, 'dialogue')} the prediction never changes while gold does: does "
@@ -240,40 +235,20 @@ def below_empty(totals: Mapping[str, int]) -> list[Note]:
     return [Note(BELOW_EMPTY, sentence)]
 
 
-def _shift(
-    gold: EncodedDialogues,
-    dialogue_of: Codes,
-    rows: Codes,
-    wanted: NDArray[np.uint64],
-    given: NDArray[np.uint64],
-    shift: int,
-) -> ShiftCounts:
-    """``given`` are the predictions for the rows, ``wanted`` the gold states of all rows."""
-    other = rows + shift
-    inside = (other >= 0) & (other < len(wanted))
-    inside[inside] = dialogue_of[other[inside]] == dialogue_of[rows[inside]]
-    inside[inside] &= gold.present[other[inside]]
-    here, there, guess = wanted[rows[inside]], wanted[other[inside]], given[inside]
-    asked = (here != 0) & (there != 0) & (here != there)
-    return ShiftCounts(_true(asked), _true(asked & (guess == here)), _true(asked & (guess == there)))
-
-
-def _fitting(
-    gold: EncodedDialogues, predicted: EncodedDialogues, wanted: NDArray[np.uint64], given: NDArray[np.uint64]
-) -> tuple[int, ...]:
-    places = {key: index for index, key in enumerate(gold.keys)}
+def _fitting(gold: EncodedDialogues, predicted: EncodedDialogues, states: _States) -> dict[Counting, int]:
+    """How many predicted states equal gold's if turns are counted in each way."""
+    places = gold.places()
     at = np.array([places.get(key, -1) for key in predicted.keys], np.int64)
-    sizes = np.diff(predicted.offsets)
-    dialogue = np.repeat(at, sizes)
-    number = np.arange(len(dialogue)) - np.repeat(predicted.offsets[:-1], sizes)
-    asked = (dialogue >= 0) & predicted.present & (given != 0)
-    dialogue, number, states = dialogue[asked], number[asked], given[asked]
-    found = []
+    dialogue = np.repeat(at, predicted.sizes)
+    number = np.arange(len(dialogue)) - np.repeat(predicted.offsets[:-1], predicted.sizes)
+    asked = (dialogue >= 0) & predicted.present & (states.all_predicted != 0)
+    dialogue, number, given = dialogue[asked], number[asked], states.all_predicted[asked]
+    found = {}
     for counting in COUNTINGS:
         turn, rest = np.divmod(number - counting.shift, counting.step)
-        inside = (turn >= 0) & (rest == 0) & (turn < np.diff(gold.offsets)[dialogue])
-        found.append(_true(wanted[gold.offsets[dialogue[inside]] + turn[inside]] == states[inside]))
-    return tuple(found)
+        inside = (turn >= 0) & (rest == 0) & (turn < gold.sizes[dialogue])
+        found[counting] = _true(states.all_gold[gold.offsets[dialogue[inside]] + turn[inside]] == given[inside])
+    return found
 
 
 def _changed(dialogue: Codes, states: NDArray[np.uint64]) -> Flags:
@@ -283,18 +258,6 @@ def _changed(dialogue: Codes, states: NDArray[np.uint64]) -> Flags:
     changed[1:] = first | (states[1:] != states[:-1])
     moves = np.bincount(dialogue[1:][changed[1:] & ~first], minlength=int(dialogue.max(initial=0)) + 1) > 0
     return changed & moves[dialogue]
-
-
-def _frozen(dialogue: Codes, wanted: NDArray[np.uint64], given: NDArray[np.uint64]) -> tuple[int, int]:
-    if not len(dialogue):
-        return 0, 0
-    same = np.diff(dialogue) == 0
-    count = int(dialogue.max()) + 1
-    long = np.bincount(dialogue, minlength=count) >= 3
-    gold_changes, changes = (
-        np.bincount(dialogue[1:][same & (np.diff(states) != 0)], minlength=count) > 0 for states in (wanted, given)
-    )
-    return _true(long & gold_changes), _true(long & gold_changes & ~changes)
 
 
 def _marked(side: EncodedDialogues, rows: Codes) -> Flags:

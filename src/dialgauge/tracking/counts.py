@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.tracking.encode import Coder, Codes, Counters, Flags, Verdicts
 from dialgauge.values import Pair
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.states import StateComparison
 
 #: What happened to one slot in one turn; 0 is "filled on neither side".
 CORRECT, WRONG, MISSED, SPURIOUS = 1, 2, 3, 4
@@ -186,24 +189,6 @@ class SlotCounts(Struct, frozen=True, eq=False):
         return self.correct, self.wrong, self.missed, self.spurious
 
 
-class CountSource(Protocol):
-    """Where the counts of parts come from."""
-
-    @property
-    def slots(self) -> Sequence[Pair]:
-        """(domain, slot) pairs by number."""
-
-    @property
-    def inventory(self) -> Collection[Pair]:
-        """The slots that there are, filled or not."""
-
-    def turns_of(self, slots: Codes) -> TurnCounts:
-        """The counts of all turns, both states restricted to some slots."""
-
-    def slot_counts(self, slots: Codes | None = None, scored: Flags | None = None) -> SlotCounts:
-        """The counts of every slot in every dialogue, or of some slots, or over some turns."""
-
-
 class Counts(Struct, frozen=True, eq=False, dict=True):
     """Per-turn counts with the dialogue (0, 1, ...) and the user-turn number of each turn, dialogues in one piece.
 
@@ -220,7 +205,7 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     inventory: int
     has_gold: bool = True
     flags_only: bool = False
-    source: CountSource | None = None
+    source: StateComparison | MergedSource | None = None
     #: Of a part: the turns that count, its slots, and how many of the inventory's these are.
     within: Flags | None = None
     own_slots: Codes | None = None
@@ -380,7 +365,7 @@ def merge(parts: Sequence[Counts]) -> Counts:
 class MergedSource:
     """The parts of several disjoint sets of dialogues, one after the other."""
 
-    def __init__(self, parts: Sequence[tuple[CountSource, int]]) -> None:
+    def __init__(self, parts: Sequence[tuple[StateComparison | MergedSource, int]]) -> None:
         """Sources with the number of turns of each."""
         self._parts = parts
         self._numbers = [{pair: number for number, pair in enumerate(source.slots)} for source, _ in parts]
@@ -405,7 +390,7 @@ class MergedSource:
         wide = [part.with_pairs(pairs) for part in parts]
         return SlotCounts(pairs, *(np.concatenate(each, axis=1) for each in zip(*wide, strict=True)))
 
-    def _each(self, slots: Codes | None) -> Iterator[tuple[CountSource, Codes, slice]]:
+    def _each(self, slots: Codes | None) -> Iterator[tuple[StateComparison | MergedSource, Codes, slice]]:
         """Every source with its own numbers of some slots, and where its turns stand."""
         start = 0
         for (source, turns), numbers in zip(self._parts, self._numbers, strict=True):

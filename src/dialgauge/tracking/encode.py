@@ -10,15 +10,14 @@ several values or the profile's match is more lenient than identity; each distin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
-from msgspec.json import Encoder
 from numpy.typing import NDArray
 
 from dialgauge import formats
@@ -26,8 +25,6 @@ from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledDialogues, carries
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
-
-T = TypeVar("T")
 
 Codes: TypeAlias = NDArray[np.int32]
 Counters: TypeAlias = NDArray[np.int32]
@@ -44,7 +41,6 @@ WRONG: Values = ("wrong",)
 
 #: Turns of dialogues in a file that are held at once.
 _HELD = 1 << 15
-_ENCODER = Encoder()
 
 
 class Items:
@@ -52,14 +48,8 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: The numbers of a state, and of a domain's slots, made once where turns and files share them; what they are of
-        #: is kept, so that ids stay theirs.
+        #: By id the numbers of each state that turns and files share; the state is held so that its id stays its own.
         self.states: dict[int, tuple[object, list[int]]] = {}
-        self.known: dict[tuple[str, int], tuple[object, list[int]]] = {}
-        self._lines: dict[int, bytes | None] = {id(None): None}
-        #: The distinct (domain, slot) pairs of the items that were looked at, numbered, and item by item its pair.
-        self._pairs: dict[Pair, int] = {}
-        self._pair_of: list[int] = []
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -77,33 +67,9 @@ class Items:
         if whole is None:
             numbers: list[int] = []
             for domain, slots in state.items():
-                encoded = self.known.get((domain, id(slots)))
-                if encoded is None:
-                    encoded = slots, self.of(domain, _verdicts(slots) if judged else slots)
-                    self.known[domain, id(slots)] = encoded
-                numbers += encoded[1]
+                numbers += self.of(domain, _verdicts(slots) if judged else slots)
             whole = self.states[id(state)] = state, numbers
         return whole[1]
-
-    def lines(self, states: Sequence[Any]) -> list[bytes | None]:
-        """The JSON of states that inputs hold for good, made once where they share them; None stays None."""
-        lines = self._lines
-        fresh = [state for state in states if id(state) not in lines]
-        lines.update(zip(map(id, fresh), _ENCODER.encode_lines(fresh).split(b"\n"), strict=False))
-        return [lines[id(state)] for state in states]
-
-    def pairs(self, stop: int) -> tuple[dict[Pair, int], Codes]:
-        """The numbered (domain, slot) pairs of at least the items up to a number, and which of them each item has."""
-        pairs = self._pairs
-        self._pair_of += [
-            pairs.setdefault(item[:2], len(pairs)) for item in islice(self.numbers, len(self._pair_of), stop)
-        ]
-        return pairs, np.array(self._pair_of[:stop], np.int32)
-
-    def forget(self) -> None:
-        """Let go of the states that were looked at."""
-        self.states.clear()
-        self.known.clear()
 
     def listed(self, start: int, stop: int) -> list[Item]:
         return list(islice(self.numbers, start, stop))
@@ -128,11 +94,6 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     #: Cells of predicted slots whose value means "absent": no part of the state, but to some profiles filled.
     blank_row: Codes
     blank_item: Codes
-    #: The different states, as they are in the turns, and row by row which of them it is.
-    states: list[Any]
-    state_of: Codes
-    #: Has any of the turns a text?
-    worded: bool
 
     def places(self) -> dict[str, int]:
         """Dialogue key to position."""
@@ -145,7 +106,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def names(self) -> frozenset[Pair]:
         """The (domain, slot) pairs of this input, as its source writes them."""
-        return frozenset([item[:2] for item in self.filled])
+        return frozenset(item[:2] for item in self.filled_at(slice(None)))
 
     def dropped(self, turns: Flags) -> tuple[int, int]:
         """How many slots turns have that one of these turns follows, and how many of them that one lacks."""
@@ -153,33 +114,17 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
             return 0, 0
         followed = np.append(turns[1:], np.False_)
         followed[self.offsets[1:] - 1] = False
-        pairs, pair_of = self.shared.pairs(self.items)
+        pairs: dict[Pair, int] = {}
+        items = self.shared.listed(0, self.items)
+        pair_of = np.array([pairs.setdefault(item[:2], len(pairs)) for item in items], np.int32)
         step = len(pairs)
         filled = self.cell_row.astype(np.int64) * step + pair_of[self.cell_item]
         before = filled[followed[self.cell_row]]
-        ordered, wanted = np.sort(filled), before + step  # np.isin imports masked arrays, 10 ms of a start
-        kept = ordered[np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)] == wanted
+        kept = np.isin(before + step, filled)
         return len(before), len(before) - int(np.count_nonzero(kept))
 
-    @cached_property
-    def _facts(self) -> dict[tuple[str, bytes], Any]:
-        return {}
-
-    def once(self, fact: str, rows: Codes, find: Callable[[], T]) -> T:
-        """Something about some of the rows, looked up once for all systems that are scored on these turns."""
-        key = fact, rows.tobytes()
-        if key not in self._facts:
-            self._facts[key] = find()
-        value: T = self._facts[key]
-        return value
-
-    @cached_property
-    def filled(self) -> dict[Item, int]:
-        """How often each slot has which values, as its source writes them."""
-        return self.filled_at(slice(None))
-
     def filled_at(self, cells: Flags | slice) -> dict[Item, int]:
-        """The same for some of the cells."""
+        """How often each slot has which values, as its source writes them, in some of the cells."""
         counts = np.bincount(self.cell_item[cells])
         items = self.shared.listed(0, len(counts))
         return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
@@ -193,9 +138,6 @@ class _EncodedTurns(NamedTuple):
     cell_item: Codes
     blank_row: Codes
     blank_item: Codes
-    states: list[Any]
-    state_of: Codes
-    worded: bool
 
 
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
@@ -216,8 +158,8 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         ids.append(dialogue.id)
         offsets.append(done + len(turns))
         if spooled and len(turns) > _HELD:
-            blocks.append(_encoded(turns, done, kind, items)._replace(states=[]))
-            items.forget()
+            blocks.append(_encoded(turns, done, kind, items))
+            items.states.clear()
             turns, done = [], offsets[-1]
     blocks.append(_encoded(turns, done, kind, items))
     whole = blocks[0] if len(blocks) == 1 else _joined(blocks)
@@ -233,17 +175,11 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
         items,
         whole.blank_row,
         whole.blank_item,
-        whole.states,
-        whole.state_of,
-        whole.worded,
     )
 
 
 def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
-    present, *codes = (np.concatenate(parts) for parts in zip(*(block[:5] for block in blocks), strict=True))
-    cell_row, cell_item, blank_row, blank_item = codes
-    worded = any(block.worded for block in blocks)
-    return _EncodedTurns(present, cell_row, cell_item, blank_row, blank_item, [], np.zeros(0, np.int32), worded)
+    return _EncodedTurns(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 
 def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
@@ -273,9 +209,6 @@ def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _En
         cell_item,
         np.array(blank_rows, np.int32),
         np.array(blank_cells, np.int32),
-        list(distinct.values()),
-        which,
-        any(map(attrgetter("text"), turns)),
     )
 
 
@@ -345,7 +278,6 @@ class Coder:
         self._tables: dict[Part, tuple[Codes, Codes]] = {}
         self._matcher: Matcher = matcher_named(profile.match)
         self._known: dict[tuple[int, int], bool] = {}
-        self._gold_facts: dict[tuple[str, int, bytes], tuple[EncodedDialogues, Any]] = {}
         for pair in profile.inventory or ():
             self.slots.setdefault(pair, len(self.slots))
 
@@ -358,14 +290,6 @@ class Coder:
             slots, codes = np.concatenate([slots, grown[:, 0]]), np.concatenate([codes, grown[:, 1]])
             self._tables[side] = slots, codes
         return slots, codes
-
-    def once(self, fact: str, gold: EncodedDialogues, rows: Codes, find: Callable[[], T]) -> T:
-        """Something about some gold turns, looked up once for all systems that are scored on these turns."""
-        key = fact, id(gold), rows.tobytes()
-        if key not in self._gold_facts:
-            self._gold_facts[key] = gold, find()  # keeping gold keeps its id from another object
-        value: T = self._gold_facts[key][1]
-        return value
 
     def slot_number(self, domain: str, slot: str) -> int:
         """The number of a slot as the source writes it; -1 when it is out of scope."""

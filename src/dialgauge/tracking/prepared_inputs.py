@@ -137,7 +137,6 @@ class PreparedInputs:
         self.notes: dict[tuple[str, str], list[Note]] = {}
         self._ontology = ontology
         self._coders: dict[str, Coder] = {}
-        self._gold_itself: dict[tuple[str, int, bytes], StateComparison] = {}
         self._gold = None if gold is None else GoldDialogues(gold)
         shared: EncodedDialogues | None = None
         if gold is not None:
@@ -215,12 +214,8 @@ class PreparedInputs:
         chosen = self.systems[system]
         if profile.treats_sides_alike or chosen.gold is None or chosen.predicted.kind == "judged":
             return None
-        rows = chosen.aligned.gold_row
-        key = (profile.label, id(chosen.gold), rows.tobytes())  # systems scored on the same gold turns share one
-        if key not in self._gold_itself:
-            aligned = structs.replace(chosen.aligned, predicted_row=rows)
-            self._gold_itself[key] = self.compared(chosen.gold, chosen.gold, aligned, profile)
-        return self._gold_itself[key]
+        aligned = structs.replace(chosen.aligned, predicted_row=chosen.aligned.gold_row)
+        return self.compared(chosen.gold, chosen.gold, aligned, profile)
 
     def inventory(self, profile: Profile) -> frozenset[Pair]:
         """The slots that there are, filled or not, where the profile or an ontology says so."""

@@ -18,7 +18,7 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
-from dialgauge.tracking.checks import CheckCounts, accepted_kinds, check_notes
+from dialgauge.tracking.checks import accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes, scored_sentences
 from dialgauge.tracking.inputs import (
     SELF,
@@ -203,17 +203,15 @@ def _checked(
     accept: Collection[str],
 ) -> dict[tuple[str, str], list[Note]]:
     """Notes on each system under each profile; shifted turns and ids that do not meet are errors unless accepted."""
+    coder = inputs.coder(profiles[0])
     notes: dict[tuple[str, str], list[Note]] = {}
     for system in systems:
-        prepared = inputs.systems[system.name]
-        counts = CheckCounts.of(prepared, inputs.coder(profiles[0]))
         for profile in profiles:
             found = check_notes(
-                counts,
-                prepared.aligned.coverage,
+                inputs.systems[system.name],
+                coder,
                 profile,
                 inputs.inventory(profile),
-                system=system.name,
                 numbered_from=system.numbered_from,
                 accept=accept,
             )

@@ -82,7 +82,7 @@ class StateComparison:
         self.aligned, self.coder, self._roles = aligned, coder, roles
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
         self._sides: dict[Side, Cells] = {
-            "gold": self._gold_cells(gold, items) if gold else _NO_CELLS,
+            "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
             "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
         }
         if self.flags_only:
@@ -91,16 +91,10 @@ class StateComparison:
         self._items = items
         self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
 
-    def _gold_cells(self, gold: EncodedDialogues, items: Items) -> Cells:
-        """Shared by all systems that are scored on the same gold turns."""
-        return self.coder.once(
-            "cells", gold, self.aligned.gold_row, lambda: _cells(gold, self.aligned.gold_row, items, self.coder, "gold")
-        )
-
     def _of_gold_slots(self, flags: Cells) -> Cells:
         """The flags with gold's slots: they have no names of their own, only places."""
         unify = profile_named("plain").pair
-        occurring = set(_distinct(self._sides["gold"][1]).tolist())
+        occurring = set(np.unique(self._sides["gold"][1]).tolist())
         known = {unify(*pair): number for number, pair in enumerate(self.slots) if number in occurring}
         number_of = [
             number if number in occurring else known.get(unify(*pair), number) for number, pair in enumerate(self.slots)
@@ -120,7 +114,7 @@ class StateComparison:
         if self._given_inventory is not None:
             return self._given_inventory
         pairs = self.slots
-        occurring = _distinct(self._sides["gold" if self.has_gold else "predicted"][1])
+        occurring = np.unique(self._sides["gold" if self.has_gold else "predicted"][1])
         return [pairs[number] for number in occurring.tolist()]
 
     @property
@@ -155,7 +149,7 @@ class StateComparison:
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
         for side, encoded in self._encoded.items():
-            used = _distinct(encoded.cell_item) if encoded else _NONE
+            used = np.unique(encoded.cell_item) if encoded else _NONE
             numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
             inside = numbers >= 0
             if side == "gold" and self.coder.profile.inventory:
@@ -194,13 +188,7 @@ class StateComparison:
     @cached_property
     def gold_sum(self) -> int:
         """The sum behind the checksum of the gold turns; those of disjoint sets of dialogues add up."""
-        gold = self._encoded["gold"]
-        if gold is None:
-            return gold_sum(self.aligned, _NO_CELLS, self.slots, self.coder.values)
-        return self.coder.once(
-            "sum", gold, self.aligned.gold_row,
-            lambda: gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
-        )  # fmt: skip
+        return gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
 
     @property
     def slots_by_domain(self) -> dict[str, int]:
@@ -229,7 +217,7 @@ class StateComparison:
     def _stretch(self, start: int, stop: int, sides: Mapping[Side, Cells], slots: Codes) -> DialogueBlock:
         parts = {side: _between(cells, start, stop) for side, cells in sides.items()}
         if len(slots) > _COMPACT:
-            slots = _distinct(np.concatenate([part[1] for part in parts.values()]))
+            slots = np.unique(np.concatenate([part[1] for part in parts.values()]))
         dense = {}
         for side, (rows, numbers, codes) in parts.items():
             cells = np.zeros(len(slots) * (stop - start), np.int32)
@@ -313,11 +301,6 @@ class StateComparison:
 
 _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
-
-
-def _distinct(numbers: Codes) -> Codes:
-    """The numbers that occur, in order; np.unique of a plain array would import numpy.ma."""
-    return np.flatnonzero(np.bincount(numbers)).astype(np.int32)
 
 
 def _part(side: Side, encoded: EncodedDialogues) -> Part:

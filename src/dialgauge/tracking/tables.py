@@ -27,7 +27,6 @@ import numpy as np
 import polars as pl
 
 from dialgauge.dialogue import Turn
-from dialgauge.formats import SpooledDialogues
 from dialgauge.measures import Measure
 from dialgauge.runs import GivenTable, Pieces, coded
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts
@@ -52,7 +51,6 @@ COUNTS = ("correct", "wrong_value", "missed", "spurious")
 #: What a turn did since the one before it: FGA, turn matches and turn labels need it.
 FLAGS = ("new_error", "label_match", "same_errors")
 KINDS = {WRONG: "wrong", MISSED: "missed", SPURIOUS: "spurious"}
-KIND_WORDS = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
 ERROR_TYPES = ("exact", "type1", "type2")
 
 #: Dialogues of a piece of a table that is too large to be held.
@@ -136,21 +134,11 @@ def _slots(
     )
 
 
-def _predictions(comparison: StateComparison, system: System) -> GivenTable:
-    """Whole, or in pieces where the dialogues lie in a file."""
-    aligned, predicted = comparison.aligned, system.predicted
-    if not isinstance(system.dialogues, SpooledDialogues):
-        written = predicted.shared.lines(predicted.states)
-        state_of = np.append(predicted.state_of, np.int32(len(written)))  # of row -1, where there is no prediction
-        states = _states([*written, None], state_of[aligned.predicted_row])
-        return pl.DataFrame({**_places(comparison, system), "state": states, "text": _texts(comparison, system)})
-    begins = [*range(0, len(aligned.ids), _PIECE), len(aligned.ids)]
+def _predictions(comparison: StateComparison, system: System) -> Pieces:
+    """In pieces: the dialogues may lie in a file that is too large to be held."""
+    ids = comparison.aligned.ids
+    begins = [*range(0, len(ids), _PIECE), len(ids)]
     return Pieces(lambda: (_some_predictions(comparison, system, *some) for some in pairwise(begins)))
-
-
-def _states(lines: Sequence[bytes | None], codes: NDArray[Any]) -> pl.Series:
-    """States as JSON, of which few are distinct."""
-    return coded([None if line is None else line.decode() for line in lines], codes)
 
 
 def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> pl.DataFrame:
@@ -172,23 +160,12 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
         for turn, own in zip(answers, worded.tolist(), strict=True)
     ]
     distinct = {id(state): state for state in states}  # turns share what is written the same in their file
-    lines = msgspec.json.Encoder().encode_lines(distinct.values()).split(b"\n")
+    lines = msgspec.json.Encoder().encode_lines(distinct.values()).decode().split("\n")
     written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
     places = dict(zip(distinct, range(len(distinct)), strict=True))
-    state = _states(written, np.array([places[id(state)] for state in states], np.int64))
+    state = coded(written, np.array([places[id(state)] for state in states], np.int64))
     text = pl.Series(words, dtype=pl.String)
     return pl.DataFrame({**_places(comparison, system, rows), "state": state, "text": text})
-
-
-def _texts(comparison: StateComparison, system: System) -> pl.Series:
-    """The user's words in the predictions, where the corpus lacks them."""
-    if not system.predicted.worded:
-        return coded([None], np.zeros(len(comparison.aligned), np.int32))
-    theirs = [turn.text for dialogue in system.dialogues for turn in dialogue.turns if turn.speaker == "user"]
-    worded = system.gold_corpus.user_turns[1].tolist()
-    rows = zip(comparison.aligned.predicted_row.tolist(), comparison.aligned.gold_row.tolist(), strict=True)
-    texts = [theirs[row] or None if row >= 0 and not worded[gold] else None for row, gold in rows]
-    return pl.Series(texts, dtype=pl.String)
 
 
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, pl.Series]:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
-from dialgauge import stats
-from dialgauge.comparison import scores_of_run
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import Resampling, Score, Signature
+from dialgauge.measures import Score
 from dialgauge.report import (
     ERRORS,
     PERCENT,
@@ -31,7 +29,6 @@ from dialgauge.report import (
     Turn,
     View,
     count_cell,
-    number_of,
     part_of,
     part_table,
     plain_verdict,
@@ -40,19 +37,10 @@ from dialgauge.report import (
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted
-from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.analyses import compared_sensitivity, compared_sweep, correlation, rated, sensitivity, sweep
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.measures import DEFAULT_MEASURES
-from dialgauge.tracking.pairing import LAMBDAS, compared_counts, sweep_counts, sweep_intervals
 from dialgauge.tracking.parts import PART_SCORES
-from dialgauge.tracking.ratings import (
-    CORRELATIONS as RATING_CORRELATIONS,
-    FACTS as RATING_FACTS,
-    FITTED,
-    FITTED_PEARSON,
-    SEARCHED,
-)
-from dialgauge.tracking.sensitivity import SENSITIVITY
 from dialgauge.tracking.sgd_cards import ALL, OFFICIAL_NAMES
 from dialgauge.tracking.slot_errors import first_errors, slot_episodes, slots_per_dialogue
 from dialgauge.tracking.tables import (
@@ -66,7 +54,7 @@ from dialgauge.tracking.tables import (
 from dialgauge.values import Profile, profile_named
 
 if TYPE_CHECKING:
-    from dialgauge.comparison import Comparison
+    pass
 
 BAR_TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
 #: What flexible goal accuracy calls turns.
@@ -76,8 +64,6 @@ TURN_TYPES = {
     "type2": Mark("error carried over (type 2)", "warn"),
 }
 NOTHING = "(nothing)"
-#: The lambdas of the sweep that a screen shows.
-_SHOWN = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 def verdict(run: Run) -> str:
@@ -230,31 +216,6 @@ def episodes(run: Run) -> Table | None:
     return table
 
 
-def sensitivity(run: Run) -> Table | None:
-    """The first measure under other rules for comparing values, if that was asked for when the run was scored."""
-    if SENSITIVITY not in run.tables:
-        return None
-    rows = run.table(SENSITIVITY).rows()
-    whole = [row for row in rows if row[2] is None]
-    rules = [row for row in rows if row[2] is not None and (row[4] or row[5])]
-    number = number_of(run.scores.get(rows[0][0]))
-    table = Table(
-        f"{rows[0][0]} under other rules for comparing values",
-        [
-            "profile",
-            Column("without the rule"),
-            Column(rows[0][0], number),
-            Column("gained", help="turns that are exact only with the rule"),
-            Column("lost", help="turns that are exact only without it"),
-        ],
-        notes=["Each rule is left out on its own; rules that flip no turn are not listed."],
-        first=len(whole) + 8,
-    )
-    for _, profile, rule, value, gained, lost in (*whole, *sorted(rules, key=lambda row: -row[4] - row[5])):
-        table.add(profile, rule, value, gained, lost)
-    return table
-
-
 def sgd(run: Run) -> Table | None:
     """SGD's official scores by group of services, under the official names."""
     if tracking_details(run).sgd is None:
@@ -270,146 +231,6 @@ def sgd(run: Run) -> Table | None:
     table.add(ALL, *(score_cell(whole[name]) for name in measures))
     for group in dict.fromkeys(map(part_of, parts)):
         table.add(group, *(score_cell(parts.get(f"{name}[{group}]")) for name in measures))
-    return table
-
-
-def correlation(run: Run) -> Table | None:
-    """How the measures go together, over turns and over dialogues."""
-    if TURN_SCORES not in run.tables or not run.scores:
-        return None
-    paired, turns = scores_of_run(run), run.table(TURN_SCORES)
-    heads = [name for name in paired.measures if name in DEFAULT_MEASURES] or list(paired.measures)
-    measures = [*heads, *(name for name in paired.measures if name not in heads)]
-    values = dict(zip(paired.measures, paired.by_dialogue[0], strict=True))
-    columns = [Column(name, Number(3), spare=max(0, place - 5)) for place, name in enumerate(measures)]
-    table = Table(
-        "Correlations of measures",
-        ["kind", "over", "measure", *columns],
-        first=len(heads),
-        notes=["Undefined where a measure is constant."],
-        chart=Chart("heat", tuple(measures)),
-    )
-    by_turn = [name for name in measures if name in turns.columns]
-    units = {
-        "turns": {name: turns[name].fill_null(float("nan")).to_numpy() for name in by_turn},
-        "dialogues": {name: values[name] for name in measures},
-    }
-    for kind in stats.CORRELATIONS:
-        for over, known in units.items():
-            matrix = stats.correlation_matrix(list(known.values()), kind)
-            for name, row in zip(known, matrix, strict=True):
-                found = dict(zip(known, row, strict=True))
-                table.add(kind, over, name, *(found.get(other) for other in measures))
-    return table
-
-
-def rated(run: Run) -> Table | None:
-    """Which measure goes with what people said of the dialogues, if there were ratings when the run was scored."""
-    if RATING_CORRELATIONS not in run.tables:
-        return None
-    facts = {name: (value, low, high) for name, value, low, high in run.table(RATING_FACTS).iter_rows()}
-    frame, three = run.table(RATING_CORRELATIONS), Number(3)
-    table = Table(
-        "Correlation with people's ratings of dialogues",
-        [
-            Column("measure"),
-            Column("Pearson", three, help="with the mean rating of each dialogue"),
-            Column("behind the best", three, help="an interval that holds 0 cannot tell the two apart"),
-            *(Column(kind.capitalize(), three, spare=1) for kind in stats.CORRELATIONS if kind != "pearson"),
-            *(Column(f"{kind}, single ratings", three, spare=2) for kind in stats.CORRELATIONS),
-        ],
-        answer=_fit_sentence(facts),
-    )
-    by_kind = {(row["measure"], row["kind"]): row for row in frame.iter_rows(named=True)}
-    best = frame.filter(kind="pearson").sort("mean", descending=True, nulls_last=True)["measure"]
-    for name in best:
-        head = by_kind[name, "pearson"]
-        every = [by_kind[name, kind] for kind in stats.CORRELATIONS]
-        others = [Cell(row["mean"], row["low"], row["high"]) for row in every[1:]]
-        behind = Cell(head["behind"], head["behind_low"], head["behind_high"])
-        single = [row["single"] for row in every]
-        table.add(name, Cell(head["mean"], head["low"], head["high"]), behind, *others, *single)
-    sizes = ("rating", "dialogue", "rater")
-    given = [counted(int(facts[f"{noun}s"][0] or 0), noun) for noun in sizes]
-    table.notes = [f"{given[0]} of {given[1]} by {given[2]}; intervals are 95%, from 1,000 resamples of dialogues."]
-    known = [
-        f"{name} {value:.3f}"
-        for name, (value, *_) in facts.items()
-        if value is not None and ("kappa" in name or "alpha" in name)
-    ]
-    table.notes.append(f"Agreement of the raters: {', '.join(known) or 'undefined'}.")
-    return table
-
-
-def _fit_sentence(facts: Mapping[str, tuple[float | None, float | None, float | None]]) -> str:
-    if FITTED not in facts:
-        return "No λ has a correlation: FGA or the ratings are all the same."
-    (rate, low, high), (value, *_) = facts[FITTED], facts[FITTED_PEARSON]
-    edge = " (the end of the range)" if rate in SEARCHED else ""
-    return (
-        f"FGA goes with these ratings best at λ = {rate:.3g}{edge}, 95% interval {low:.3g} to {high:.3g}, with a "
-        f"correlation of {value:.3f}; searched from {SEARCHED[0]:g} to {SEARCHED[1]:g}."
-    )
-
-
-def sweep(run: Run) -> Table | None:
-    """Flexible goal accuracy from strict to forgiving (FGA paper)."""
-    if TURN_SCORES not in run.tables:
-        return None
-    return _sweep_table({run.name: read_counts(run)}, _resampling(run))
-
-
-def compared_sweep(comparison: Comparison) -> Table | None:
-    """The same of several systems, and where they change places."""
-    if not comparison.turn_scores:
-        return None
-    systems = compared_counts(comparison)
-    table = _sweep_table(systems, comparison.resampling)
-    swaps = "; ".join(
-        f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep_counts(systems).swaps()
-    )
-    table.answer = f"{swaps or 'No two systems change places'}."
-    return table
-
-
-def _sweep_table(systems: Mapping[str, Counts], how: Resampling | None) -> Table:
-    curves = sweep_counts(systems).scores
-    bands = sweep_intervals(systems, how) if how else {}
-    table = Table(
-        "Flexible goal accuracy by strictness",
-        [Column("λ", help="0 is joint goal accuracy"), *(Column(system, PERCENT) for system in systems)],
-        chart=Chart("lines", tuple(systems)),
-    )
-    for place, rate in enumerate(LAMBDAS):
-        ends = {name: bands[name][place] for name in bands}
-        table.add(rate, *(Cell(values[place], *ends.get(name, ())) for name, values in curves.items()))
-    shown = [place for place, rate in enumerate(LAMBDAS) if rate in _SHOWN]
-    table.rows = [*(table.rows[place] for place in shown), *(row for row in table.rows if row[0].value not in _SHOWN)]
-    table.first = len(shown)
-    return table
-
-
-def compared_sensitivity(comparison: Comparison) -> Table | None:
-    """The first measure of each system under every profile, and whether that changes their order."""
-    frames = {name: run.table(SENSITIVITY) for name, run in comparison.runs.items() if SENSITIVITY in run.tables}
-    if len(frames) < len(comparison.runs):
-        return None
-    values: dict[str, dict[str, float]] = {}
-    for name, frame in frames.items():
-        for profile, value in frame.filter(pl.col("rule").is_null()).select("profile", "value").iter_rows():
-            values.setdefault(profile, {})[name] = value
-    measure = next(iter(frames.values()))["measure"][0]
-    score = comparison.scores.run_score(measure)
-    table = Table(f"{measure} under each profile", ["profile", *(Column(name, number_of(score)) for name in frames)])
-    for profile, by_system in values.items():
-        table.add(profile, *(by_system.get(name) for name in frames))
-    orders = {profile: sorted(frames, key=lambda name: -known.get(name, 0)) for profile, known in values.items()}
-    first, *others = orders
-    changed = next((profile for profile in others if orders[profile] != orders[first]), "")
-    table.answer = "The order of the systems is the same under all profiles."
-    if changed:
-        ranked = [f"{', '.join(orders[profile])} under {profile}" for profile in (first, changed)]
-        table.answer = f"The order changes: {'; '.join(ranked)}."
     return table
 
 
@@ -526,11 +347,6 @@ def _parts(run: Run, by: str) -> dict[str, Score]:
         name: Score(value=value, low=low, high=high, unit=units.get(name.partition("[")[0]))
         for name, value, low, high in rows.iter_rows()
     }
-
-
-def _resampling(run: Run) -> Resampling | None:
-    """How the intervals of the run were made."""
-    return Resampling.parse(Signature.parse(run.signature).get("interval", ""))
 
 
 def _share(part: int, whole: int) -> float | None:
