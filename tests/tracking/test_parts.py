@@ -14,6 +14,7 @@ from dialgauge import Accumulator, Run, Store, compare, score
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import MANY_UNITS, Resampling, Signature, Summed, parse_measure, summed_intervals
+from dialgauge.report import run_page
 from dialgauge.tracking import DEFAULT_MEASURES
 from tracking.corpora import pair_of_dialogues
 
@@ -104,6 +105,14 @@ def test_only_the_usual_measures_have_kept_parts() -> None:
         row[0] for row in scored("FinalJGA,JGA").table("part_scores").select("measure").rows() if "turn" in row[0]
     } == {f"JGA[turn={number}]" for number in range(4)}
     assert not scored("FinalJGA").table("part_scores").height
+
+
+def test_parts_that_were_named_are_shown() -> None:
+    names = ["JGA", "JGA[hotel]", "Precision", "JGA[turn=1]"]
+    shown = run_page(scored(names)).tables["scores"]
+    assert [row["measure"] for row in shown.records()] == names and shown.first is None
+    many = run_page(scored("all,JGA[hotel]"), ["scores"]).tables["scores"]
+    assert [row["measure"] for row in many.records()][: many.first] == [*DEFAULT_MEASURES, "JGA[hotel]"]
 
 
 def test_parts_are_compared_like_other_measures() -> None:

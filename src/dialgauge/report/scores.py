@@ -32,10 +32,10 @@ def score_cell(score: Score | None) -> Cell:
 def score_table(runs: Sequence[Run], names: Sequence[str] = (), heads: Sequence[str] = ()) -> Table:
     """All scores of some runs but those of parts: measures down, or systems down if there are many.
 
-    ``names`` are those of the systems; ``heads`` come first, and are all that is shown unasked.
+    ``names`` are those of the systems; ``heads``, parts among them too, come first and are all that is shown unasked.
     """
     title, names = "Scores", names or [run.name for run in runs]
-    every = dict.fromkeys(name for run in runs for name in run.scores if not part_of(name))
+    every = dict.fromkeys(name for run in runs for name in run.scores if name in heads or not part_of(name))
     first = [name for name in heads if name in every] or list(every)
     measures = [*first, *(name for name in every if name not in first)]
     if len(runs) > BESIDE:

@@ -10,7 +10,7 @@ import polars as pl
 from dialgauge import stats
 from dialgauge.comparison import scores_of_run
 from dialgauge.measures import Resampling, Signature
-from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Table, number_of
+from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Table, number_of, part_of
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.tracking.counts import Counts
@@ -60,11 +60,12 @@ def sensitivity(run: Run) -> Table | None:
 
 def correlation(run: Run) -> Table | None:
     """How the measures go together, over turns and over dialogues."""
-    if TURN_SCORES not in run.tables or not run.scores:
+    if TURN_SCORES not in run.tables or all(map(part_of, run.scores)):
         return None
     paired, turns = scores_of_run(run), run.table(TURN_SCORES)
-    heads = [name for name in paired.measures if name in DEFAULT_MEASURES] or list(paired.measures)
-    measures = [*heads, *(name for name in paired.measures if name not in heads)]
+    whole = [name for name in paired.measures if not part_of(name)]
+    heads = [name for name in whole if name in DEFAULT_MEASURES] or whole
+    measures = [*heads, *(name for name in whole if name not in heads)]
     values = dict(zip(paired.measures, paired.by_dialogue[0], strict=True))
     columns = [Column(name, Number(3), spare=max(0, place - 5)) for place, name in enumerate(measures)]
     table = Table(

@@ -64,6 +64,8 @@ TURN_TYPES = {
     "type2": Mark("error carried over (type 2)", "warn"),
 }
 NOTHING = "(nothing)"
+#: Measures of which a screen shows all.
+_FEW = 12
 
 
 def verdict(run: Run) -> str:
@@ -85,6 +87,12 @@ def verdict(run: Run) -> str:
 def warnings(run: Run) -> list[str]:
     """Gold turns that were not scored."""
     return [] if run.coverage.complete else [f"{run.name}: {run.coverage.sentence()}."]
+
+
+def heads(run: Run) -> list[str]:
+    """All measures of the run if they are few, those of parts that were named too; else the usual ones of them."""
+    usual = [name for name in run.scores if name in DEFAULT_MEASURES or part_of(name)]
+    return usual if usual and len(run.scores) > _FEW else list(run.scores)
 
 
 def by_domain(run: Run) -> Table | None:
@@ -278,7 +286,7 @@ _DIALOGUE_BARS = Chart("bars", ("dialogues",))
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
-    scores=lambda run: DEFAULT_MEASURES,
+    scores=heads,
     tables={
         "by-domain": by_domain,
         "by-slot": by_slot,
