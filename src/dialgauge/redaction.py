@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.personal_fields import PersonalField, replaced_fields
+from dialgauge.personal_fields import PersonalField, ids_of_things, personal_fields, replaced_fields
 from dialgauge.personal_shapes import INNER, OUTER, PersonalShape
 from dialgauge.text import counted, times
 
@@ -193,6 +193,25 @@ class Redactor:
         return self._stand_ins[key]
 
 
+def redactor_of(dialogues: Sequence[Dialogue], ids: Iterable[str] = ()) -> Redactor:
+    """A redactor that knows what is personal in some dialogues: what users were told and what tools were given.
+
+    ``ids`` are more names that are no phone numbers and no keys.
+    """
+    known, fields, things = set[str](), set[PersonalField](), set(ids)
+    for dialogue in dialogues:
+        things.add(dialogue.id)
+        if dialogue.goal:
+            known |= set(dialogue.goal.knows.values())
+            found = _VALUE.finditer("\n".join(dialogue.goal.message))
+            known |= {match["quoted"] or match[0] for match in found}
+        fields |= {PersonalField("name", name) for name in _names_of_user("\n".join(dialogue.instruction))}
+        for holder, name in tool_data(msgspec.to_builtins(dialogue)):
+            fields |= set(personal_fields(holder[name]))
+            things |= set(ids_of_things(holder[name]))
+    return Redactor(known, fields, things)
+
+
 def tool_data(dialogue: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """Where a dialogue in plain values holds what tools were given and gave: an object and the name of a member."""
     for turn in dialogue["turns"]:
@@ -257,3 +276,25 @@ def _any_writing(value: str) -> str:
 
 def _pieces(values: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     return (values[start : start + most] for start in range(0, len(values), most))
+
+
+#: What an instruction tells its user that no other would say: up to three words in quotes, words with letters and
+#: digits, long numbers.
+_VALUE = re.compile(
+    r"(?<!\w)[\"“‘'](?P<quoted>[^\s\"”’']+(?: [^\s\"”’']+){0,2})[\"”’'](?!\w)"
+    r"|\b(?=[\w.-]*[^\W\d_])(?=[\w.-]*\d)\w[\w.-]{3,}\w\b|\b\d{5,}\b"
+)
+_PERSON = re.compile(
+    r"\b[Yy]ou(?: are|'re) (?P<full>[A-Z][\w'-]+(?: [A-Z][\w'-]+){1,3})"
+    r"|\b(?:[Yy]our|[Mm]y) (?:\w+ )?name(?: is|:) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})"
+)
+
+
+def _names_of_user(instruction: str) -> list[str]:
+    """The parts of the names that an instruction gives its user.
+
+    >>> _names_of_user("You are Mia Li. Your middle name is Ann.")
+    ['Mia', 'Li', 'Ann']
+    """
+    names = [match["full"] or match["name"] for match in _PERSON.finditer(instruction)]
+    return list(dict.fromkeys(part for name in names for part in name.split()))

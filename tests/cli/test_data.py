@@ -82,6 +82,14 @@ def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path
     assert forced.code == 0 and json.loads(forced.out)["page"]["tables"]["conversion"]["rows"][0]["dialogues"] == 1
 
 
+def test_convert_replaces_personal_data(capsys: Capture, tmp_path: Path) -> None:
+    said = Turn(speaker="user", text="I am at ann@example.com; call <number>")
+    write([Dialogue(id="d", turns=(said,))], tmp_path / "a.jsonl", format="native")
+    done = dialgauge(capsys, "data", "convert", tmp_path / "a.jsonl", "-", "--to", "native", "--redact")
+    assert "I am at [e-mail 1]; call <number>" in done.out
+    assert "replaced: 1 e-mail address (once)" in done.err
+
+
 class TestDatasets:
     """get and list, with a web server that has one dataset."""
 

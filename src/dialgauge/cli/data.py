@@ -18,6 +18,7 @@ from dialgauge.cli.output import TablesOutput
 from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
+from dialgauge.redaction import redactor_of
 from dialgauge.report import Page, Table, json_document
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
@@ -133,6 +134,7 @@ def _has_services_only(folder: Path) -> bool:
     metavar="FILE",
     help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0.",
 )
+@click.option("--redact", "redact", is_flag=True, help="Replace personal data, as far as rules find it.")
 @click.option("--force", "force", is_flag=True, help="Overwrite the target.")
 @click.option(
     "--max-bytes",
@@ -148,6 +150,7 @@ def convert(
     to: str,
     format: str | None,
     original_ids: str | None,
+    redact: bool,
     force: bool,
     max_bytes: int,
     json: Path | None,
@@ -155,6 +158,7 @@ def convert(
     """Convert dialogues to another format, and report what was kept and what was lost."""
     if str(target) == str(json) == "-":
         raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
+    redactor = redactor_of(read_corpus(source, format=format).dialogues) if redact else None
     with progress_bar("converting dialogues") as advance:
         done = data.convert(
             source,
@@ -164,6 +168,7 @@ def convert(
             force=force,
             limit=max_bytes,
             original_ids=original_ids,
+            change=redactor.dialogue if redactor is not None else lambda dialogue: dialogue,
             advance=advance,
         )
     if json is not None:
@@ -173,6 +178,8 @@ def convert(
             tables[name] = Table(name.capitalize(), ["what", "times"], getattr(done, name).items())
         page = Page(title=f"{done.source} as {done.target_format}", tables=tables)
         writing.write_file(json, json_document(page).encode("utf-8", "backslashreplace"))
+    if redactor is not None:
+        err.print(redactor.sentence())
     if not writing.on_screen(json):
         return
     console = err if str(target) == "-" else out

@@ -42,11 +42,13 @@ def convert(
     force: bool = False,
     limit: int = formats.DEFAULT_LIMIT,
     original_ids: str | Path | None = None,
+    change: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Conversion:
     """Write the dialogues of ``source`` to ``target`` in the format ``to``. The target appears whole or not at all.
 
-    ``original_ids`` names a ConvLab-3 data file whose ``original_id`` becomes the dialogues' id.
+    ``original_ids`` names a ConvLab-3 data file whose ``original_id`` becomes the dialogues' id; ``change`` makes of
+    each dialogue what is written, such as the ``dialogue`` of a redactor.
 
     >>> import dialgauge
     >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
@@ -62,7 +64,8 @@ def convert(
     dialogues = formats.stream(source, format=format, limit=limit, notes=reading)
     if original_ids is not None:
         dialogues = OriginalIds(original_ids, limit=limit).renamed(dialogues)
-    written = formats.write(counts.watch(_one_set(dialogues), advance), path, format=to)
+    changed = ((chosen, change(dialogue)) for chosen, dialogue in _one_set(dialogues))
+    written = formats.write(counts.watch(changed, advance), path, format=to)
     if original_ids is not None:
         del reading.counts[formats.ORIGINAL_ID_DROPPED]  # it was dropped by the reader, and came back as the id
     return Conversion(

@@ -6,71 +6,22 @@ shown together; what users know is read from what they were told, and what is pe
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import polars as pl
 from msgspec import structs
 
-from dialgauge.personal_fields import PersonalField, ids_of_things, personal_fields
-from dialgauge.redaction import NOT_FOUND, Redactor, tool_data
+from dialgauge.personal_fields import ids_of_things
+from dialgauge.redaction import NOT_FOUND, Redactor, redactor_of
 from dialgauge.runs import FIXED, Run, renamed, run_in_memory
 
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
     """Runs in memory with stand-ins, and what was replaced in all of them."""
-    known = (value for run in runs for value in _known_in(run))
-    fields = (field for run in runs for field in _fields_in(run))
-    redactor = Redactor(known, fields, (name for run in runs for name in _ids_in(run)))
+    ids = (each for run in runs for each in ids_of_things(msgspec.to_builtins(run.manifest)))
+    redactor = redactor_of([dialogue for run in runs for dialogue in run.dialogues()], ids)
     return [_redacted(run, redactor) for run in runs], redactor
-
-
-def _known_in(run: Run) -> Iterator[str]:
-    for dialogue in run.dialogues():
-        if dialogue.goal:
-            yield from dialogue.goal.knows.values()
-            for match in _VALUE.finditer("\n".join(dialogue.goal.message)):
-                yield match["quoted"] or match[0]
-
-
-def _fields_in(run: Run) -> Iterator[PersonalField]:
-    for dialogue in run.dialogues():
-        for name in _names_of_user("\n".join(dialogue.instruction)):
-            yield PersonalField("name", name)
-        for holder, name in tool_data(msgspec.to_builtins(dialogue)):
-            yield from personal_fields(holder[name])
-
-
-#: What an instruction tells its user that no other would say: up to three words in quotes, words with letters and
-#: digits, long numbers.
-_VALUE = re.compile(
-    r"(?<!\w)[\"“‘'](?P<quoted>[^\s\"”’']+(?: [^\s\"”’']+){0,2})[\"”’'](?!\w)"
-    r"|\b(?=[\w.-]*[^\W\d_])(?=[\w.-]*\d)\w[\w.-]{3,}\w\b|\b\d{5,}\b"
-)
-_PERSON = re.compile(
-    r"\b[Yy]ou(?: are|'re) (?P<full>[A-Z][\w'-]+(?: [A-Z][\w'-]+){1,3})"
-    r"|\b(?:[Yy]our|[Mm]y) (?:\w+ )?name(?: is|:) (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})"
-)
-
-
-def _names_of_user(instruction: str) -> list[str]:
-    """The parts of the names that an instruction gives its user.
-
-    >>> _names_of_user("You are Mia Li. Your middle name is Ann.")
-    ['Mia', 'Li', 'Ann']
-    """
-    names = [match["full"] or match["name"] for match in _PERSON.finditer(instruction)]
-    return list(dict.fromkeys(part for name in names for part in name.split()))
-
-
-def _ids_in(run: Run) -> Iterator[str]:
-    """Ids of conversations and of what tools and the run itself call so: none of them is a phone number or a key."""
-    yield from ids_of_things(msgspec.to_builtins(run.manifest))
-    for dialogue in run.dialogues():
-        yield dialogue.id
-        for holder, name in tool_data(msgspec.to_builtins(dialogue)):
-            yield from ids_of_things(holder[name])
 
 
 def _redacted(run: Run, redactor: Redactor) -> Run:
