@@ -1,4 +1,4 @@
-"""Signatures: both forms parse back, and whatever could change a score changes them."""
+"""Signatures parse back, and whatever could change a score changes them."""
 
 from __future__ import annotations
 
@@ -31,18 +31,16 @@ def signature(measure: str = "JGA", **changes: Any) -> Signature:
 
 
 @given(st.fixed_dictionaries({name: st.one_of(st.just(""), WORDS) for name in ("measure", "profile", "slots", "gold")}))
-def test_both_forms_parse_back(fields: dict[str, str]) -> None:
+def test_it_parses_back(fields: dict[str, str]) -> None:
     made = Signature(**fields)
     assert Signature.parse(made.long()) == made
-    assert Signature.parse(made.short()) == made
     assert str(made) == made.long()
 
 
 def test_a_real_signature_parses_back() -> None:
     made = signature("FGA@0.5(rule=paper,over=dialogues)")
     assert made["measure"] == "FGA@0.5(rule=paper,over=dialogues)"
-    assert Signature.parse(made.long()) == Signature.parse(made.short()) == made
-    assert len(made.short()) < len(made.long())
+    assert Signature.parse(made.long()) == made
 
 
 @pytest.mark.parametrize(

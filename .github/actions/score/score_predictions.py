@@ -23,7 +23,7 @@ from typing import Any
 
 import dialgauge
 from dialgauge.cli import main as dialgauge_command
-from dialgauge.rendering import markdown
+from dialgauge.report import markdown
 
 #: GitHub refuses longer comments; the rest is for the sentence that says so.
 _LONGEST = 65_000
@@ -105,12 +105,12 @@ def judge(settings: Settings, folder: Path) -> Verdict:
         error = next((line for line in reversed(lines) if line.startswith("dialgauge: ")), lines[-1] if lines else "")
         raise dialgauge.DialgaugeError(error.removeprefix("dialgauge: "))
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
-    systems = scores["coverage"]["systems"].values()
+    units = [unit for run in scores["runs"] for unit in run["coverage"]["units"].values()]
     checks = [check for check in scores.get("checks", []) if not check.get("missing")]
     incomplete = (
         code == 1
         or len(checks) < len(scores.get("checks", []))
-        or any(one["policy"] != "empty" and one["turns_missing"] for one in systems)
+        or any(unit["scored"] != unit["expected"] for unit in units)
     )
     drops = tuple(_sentence(check) for check in checks if not check["passed"])
     table = (folder / "scores.md").read_text(encoding="utf-8").strip()

@@ -71,11 +71,7 @@ if TYPE_CHECKING:
         SystemEvidence as SystemEvidence,
         score_systems as score_systems,
     )
-    from dialgauge.measures.signature import (
-        Signature as Signature,
-        screen_form as screen_form,
-        without_intervals as without_intervals,
-    )
+    from dialgauge.measures.signature import Signature as Signature
 
 
 if not TYPE_CHECKING:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         json_page as json_page,
         latex_page as latex_page,
         latex_table as latex_table,
+        markdown as markdown,
         markdown_page as markdown_page,
         markdown_table as markdown_table,
         require_format as require_format,

@@ -68,11 +68,11 @@ def write_figures(page: Page, folder: Path) -> list[Path]:
 
 def markdown_page(page: Page) -> str:
     """Everything on the page."""
-    title = f"## {_markdown(page.title)}" if page.title else ""
-    parts = [title, *(f"> {_markdown(warning)}" for warning in page.warnings)]
-    parts += [_markdown(page.verdict), *map(markdown_table, page.tables.values())]
+    title = f"## {markdown(page.title)}" if page.title else ""
+    parts = [title, *(f"> {markdown(warning)}" for warning in page.warnings)]
+    parts += [markdown(page.verdict), *map(markdown_table, page.tables.values())]
     parts += [_markdown_transcript(transcript) for reading in page.dialogues for transcript in reading]
-    parts += [*map(_markdown, page.notes), f"`{plain(page.signature)}`" if page.signature else ""]
+    parts += [*map(markdown, page.notes), f"`{plain(page.signature)}`" if page.signature else ""]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -80,30 +80,31 @@ def markdown_table(table: Table) -> str:
     """A pipe table under its title, with its answer above and its legend below."""
     shown = table.shown
     rules = ["---:" if table.is_numeric(index) else ":---" for index in shown]
-    heads = [_markdown(table.columns[index].name) for index in shown]
+    heads = [markdown(table.columns[index].name) for index in shown]
     rows = [[_markdown_cell(table.columns[index], row[index]) for index in shown] for row in table.rows]
     grid = "\n".join(f"| {' | '.join(row)} |" for row in (heads, rules, *rows)) if rows else ""
-    title = f"**{_markdown(table.title)}**" if table.title else ""
-    return "\n\n".join(filter(None, [title, _markdown(table.answer), grid, *map(_markdown, table.legend())]))
+    title = f"**{markdown(table.title)}**" if table.title else ""
+    return "\n\n".join(filter(None, [title, markdown(table.answer), grid, *map(markdown, table.legend())]))
 
 
 def _markdown_cell(column: Column, cell: Cell) -> str:
-    text = _markdown(column.text(cell))
-    return " ".join(filter(None, [f"**{text}**" if cell.strong else text, cell.mark, _markdown(column.interval(cell))]))
+    text = markdown(column.text(cell))
+    return " ".join(filter(None, [f"**{text}**" if cell.strong else text, cell.mark, markdown(column.interval(cell))]))
 
 
 def _markdown_transcript(transcript: Transcript) -> str:
-    marks = "".join(f" ({_markdown(mark.text)})" for mark in transcript.marks)
-    parts = [f"### {_markdown(transcript.dialogue)}{marks}", *map(markdown_table, transcript.tables.values())]
+    marks = "".join(f" ({markdown(mark.text)})" for mark in transcript.marks)
+    parts = [f"### {markdown(transcript.dialogue)}{marks}", *map(markdown_table, transcript.tables.values())]
     for turn in transcript.turns:
-        marks = "".join(f" *{_markdown(mark.text)}*" for mark in turn.marks)
-        words = "\n".join(map(_markdown, turn.text.splitlines()))
-        parts += [f"**{turn.message} {_markdown(turn.speaker)}**{marks}", *map(markdown_table, turn.before), words]
+        marks = "".join(f" *{markdown(mark.text)}*" for mark in turn.marks)
+        words = "\n".join(map(markdown, turn.text.splitlines()))
+        parts += [f"**{turn.message} {markdown(turn.speaker)}**{marks}", *map(markdown_table, turn.before), words]
         parts += map(markdown_table, turn.beside)
     return "\n\n".join(filter(None, parts))
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
+    """A text as Markdown shows it: no sign of it means anything."""
     return _MARKDOWN.sub(r"\\\1", plain(text))
 
 
