@@ -70,7 +70,14 @@ def _rules(name: str) -> report.Table:
 
 
 def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[report.Table]:
-    return [report.Table(title, ["name", "meaning"], items.items()) for title, items in listed.items() if items]
+    """A table for each group of labels, the group in its title."""
+    tables: dict[str, report.Table] = {}
+    for title, items in listed.items():
+        for label, meaning in items.items():
+            group, slash, name = label.rpartition("/")
+            head = f"{title}: {group}{slash}..." if group else title
+            tables.setdefault(head, report.Table(head, ["name", "meaning"])).add(name, meaning)
+    return list(tables.values())
 
 
 def _names() -> list[str]:
