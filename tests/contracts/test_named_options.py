@@ -28,7 +28,7 @@ SILENT = ("options.py", "project_file.py", "app.py")
 #: Which commands say what a room has to say. What any command may say must name the command beside the option.
 ROOMS = {
     "agents": ("babi", "lab"),
-    "comparison": ("compare", "runs"),
+    "comparison": ("compare", "score"),
     "data": ("data",),
     "demo": ("demo",),
     "engine": ("score", "tasks", "users", "lab", "babi"),

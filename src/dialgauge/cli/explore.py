@@ -92,15 +92,3 @@ def missing_explorer() -> DialgaugeError | None:
         if find_spec(package) is None:
             return missing_extra(package, EXTRA, "Looking at runs in the browser")
     return None
-
-
-def view_runs(runs: Sequence[Run], store: Path | None) -> None:
-    """Open runs in the explorer; those that lie in no store yet are added to it."""
-    opened = run_store.Store(store)
-    stored = []
-    for run in runs:
-        if not run.stored:
-            run = opened.add(run)  # noqa: PLW2901 - the same run, now on disk
-            err.print(f"stored as run {run.id}")
-        stored.append(run)
-    show_pages(opened, stored)

@@ -18,12 +18,9 @@ if TYPE_CHECKING:
         unit_example as unit_example,
     )
     from dialgauge.comparison.missing import (
-        MISSING_POLICIES as MISSING_POLICIES,
         SCORED_AS_EMPTY as SCORED_AS_EMPTY,
-        LackingSystem as LackingSystem,
     )
     from dialgauge.comparison.pages import (
-        compared_tables as compared_tables,
         comparison_page as comparison_page,
         comparison_report as comparison_report,
         screen_tables as screen_tables,
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
         printed_page as printed_page,
         rank_agreement as rank_agreement,
         read_system_table as read_system_table,
-        spread_table as spread_table,
         spreads as spreads,
         swapped_pairs as swapped_pairs,
     )
@@ -60,7 +56,7 @@ if TYPE_CHECKING:
         standings as standings,
     )
     from dialgauge.comparison.testing import RESAMPLES as RESAMPLES, compare_scores as compare_scores
-    from dialgauge.comparison.verdict import MeasureVerdict as MeasureVerdict, Verdict as Verdict
+    from dialgauge.comparison.verdict import Verdict as Verdict
 
 
 if not TYPE_CHECKING:

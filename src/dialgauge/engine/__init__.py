@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from dialgauge.engine.units import (
         SILENT as SILENT,
         Done as Done,
-        Engine as Engine,
         Progress as Progress,
         Unit as Unit,
         Work as Work,

@@ -7,9 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.explorer.guard import Guard as Guard, local_hosts as local_hosts
-    from dialgauge.explorer.library import Library as Library
     from dialgauge.explorer.links import (
-        ExplorerLinks as ExplorerLinks,
         page_address as page_address,
         reading_address as reading_address,
     )

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         write_page as write_page,
     )
     from dialgauge.report.html import (
-        FileLinks as FileLinks,
         Links as Links,
         anchor as anchor,
         content_policy as content_policy,

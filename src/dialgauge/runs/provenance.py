@@ -108,16 +108,6 @@ def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
     return Input(path=plain(text), role=role, files=len(files), size=size, sha256=_digest(lines))
 
 
-def input_of_files(path: str, role: str, files: Mapping[str, tuple[str, int]]) -> Input:
-    """The same where the SHA-256 and the size of every file, by its name inside the source, are known already."""
-    size = sum(size for _, size in files.values())
-    if len(files) == 1:
-        ((digest, _),) = files.values()
-        return Input(path=plain(path), role=role, files=1, size=size, sha256=digest)
-    lines = "".join(f"{digest}  {name}\n" for name, (digest, _) in sorted(files.items()))
-    return Input(path=plain(path), role=role, files=len(files), size=size, sha256=_digest(lines))
-
-
 def _digest(lines: str) -> str:
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 

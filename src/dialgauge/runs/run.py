@@ -163,10 +163,6 @@ class Run:
         """The tables by name, the three that every run has first: rows, columns, checksum."""
         return self._content.tables
 
-    def with_scores(self, scores: Mapping[str, Score], signature: str) -> Run:
-        """The same run with other scores, its tables as they are; for intervals that were made after it."""
-        return Run(msgspec.structs.replace(self._facts, scores=dict(scores), signature=signature), self._content)
-
     def table(self, name: str) -> pl.DataFrame:
         """One table, read once; of a stored run after comparing its bytes with the checksum."""
         if name not in self.tables:

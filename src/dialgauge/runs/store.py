@@ -194,8 +194,7 @@ class Store:
         names = [*self._names(), *(self.unfinished() if unfinished else ())]
         if id in names:
             return id
-        start, _, end = id.partition("…")  # as a narrow screen shows long ids
-        matches = [name for name in names if name.startswith(start) and name.endswith(end)] if id else []
+        matches = [name for name in names if name.startswith(id)] if id else []
         if len(matches) == 1:
             return matches[0]
         if (named := self._named(id)) is not None:
@@ -206,12 +205,6 @@ class Store:
             )
         hint = nearest(id, names) if names else " The store is empty."
         raise DialgaugeError(f"there is no run '{id}'.{hint}", file=str(self.folder))
-
-    def short_id(self, id: str) -> str:
-        """The shortest beginning of an id, its date and time at least, that no other run of the store shares."""
-        others = [name for name in self._names() if name != id]
-        lengths = range(len("20260101-000000"), len(id))
-        return next((id[:end] for end in lengths if not any(name.startswith(id[:end]) for name in others)), id)
 
     def _named(self, name: str) -> str | None:
         """The newest run that a name means."""
