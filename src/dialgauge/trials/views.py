@@ -54,7 +54,7 @@ from dialgauge.trials.words import (
     UNFAIR,
     coverage_sentence,
     match_sentence,
-    measured_sentence,
+    measured_sentences,
     percent,
     rate_sentence,
 )
@@ -97,7 +97,7 @@ def flips(run: Run) -> Table | None:
     rows = sorted(
         flipping.select("task", "passed", "trials").rows(), key=lambda row: (row[1] / row[2], _numeric(row[0]))
     )
-    table = Table("Tasks that flip", ["task", "passed", "trials"], first=20)
+    table = Table("Tasks that flip", ["task", "passed", "trials"], first=10)
     for task, _, trials in rows:
         table.add(task, count_cell(frame.filter(task=task), {"task": task, "verdict": PASSED}), trials)
     named = some_of((task for task, _, _ in rows), FEW)
@@ -111,7 +111,7 @@ def failures(run: Run) -> Table | None:
     """Failures with their reasons: one of each task before the second of any."""
     failed = conversations(run).filter(pl.col("verdict") == FAILED)
     found = findings(run)
-    table = Table("", ["failure", "why"], first=_SHOWN)
+    table = Table("Failures", ["failure", "why"], first=_SHOWN)
     order = failed.with_columns(pl.int_range(pl.len()).over("task").alias("place")).sort("place", maintain_order=True)
     for name in [*odd_conversations(run), *order["dialogue"]]:
         if name in found and all(row[0].value != name for row in table.rows):
@@ -253,7 +253,9 @@ def suspects(run: Run) -> Table | None:
         if (count := count_cell(frame, {"suspect": words})).value:
             table.add(words, count)
     sides = ", ".join(f"{row[0].value} {row[1].value:,}" for row in table.rows)
-    table.answer = f"Of {counted(frame['suspect'].count(), 'failure')}: {sides}. {measured_sentence()}"
+    right, measured_on = measured_sentences()
+    table.answer = f"Of {counted(frame['suspect'].count(), 'failure')}: {sides}. {right}"
+    table.notes.append(measured_on)
     return table
 
 

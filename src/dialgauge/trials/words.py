@@ -214,13 +214,15 @@ def match_sentence(integrity: Integrity) -> str:
     return f"{integrity.belongs:,} of {total} match their task{undecided}."
 
 
-def measured_sentence() -> str:
-    """How far suspects can be trusted."""
+def measured_sentences() -> tuple[str, str]:
+    """How far suspects can be trusted, and on what that was measured."""
     measured = measured_suspects()
     right, agent = measured.right, measured.always_agent
+    interval = f"95% interval {100 * right.low:.0f} to {100 * right.high:.0f}"
     return (
-        f"Right for {100 * right.value:.0f}% of {measured.failures} labelled failures of unseen tasks (95% interval "
-        f"{100 * right.low:.0f} to {100 * right.high:.0f}; always the agent: {100 * agent.value:.0f}%)."
+        f"{100 * right.value:.0f}% of such suspicions were right ({interval}).",
+        f"Measured on {measured.failures} labelled failures of unseen tasks; always suspecting the agent is right in "
+        f"{100 * agent.value:.0f}%.",
     )
 
 

@@ -61,7 +61,7 @@ class ToolTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     nl_assertions: tuple[str, ...] = ()
     #: Of τ²: the parts of the reward; None: not said.
     basis: tuple[str, ...] | None = None
-    #: Criteria of forks of τ² that no rule here knows: nothing can be said of the reward.
+    #: Criteria of forks of τ² that no rule here knows, or that the file lacks: nothing can be said of the reward.
     unknown: tuple[str, ...] = ()
 
     @property
@@ -145,6 +145,9 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
     criteria = _mapping(entry.get("evaluation_criteria"), "evaluation_criteria", name, path)
     state = _mapping(entry.get("initial_state"), "initial_state", name, path)
     start_data = _mapping(state.get("initialization_data"), "initialization_data", name, path)
+    unknown = [each for each, content in criteria.items() if each not in _CRITERIA and content]
+    if entry.get("evaluation_criteria") is None:
+        unknown.append("evaluation_criteria")
     actions, env = criteria.get("actions"), criteria.get("env_assertions")
     basis = criteria.get("reward_basis")
     return ToolTask(
@@ -162,7 +165,7 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
         env_assertions=None if env is None else tuple(_list(env, name, path)),
         nl_assertions=tuple(map(as_text, _list(criteria.get("nl_assertions"), name, path))),
         basis=None if basis is None else tuple(map(str, _list(basis, name, path))),
-        unknown=tuple(each for each, content in criteria.items() if each not in _CRITERIA and content),
+        unknown=tuple(unknown),
     )
 
 
