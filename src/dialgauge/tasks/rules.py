@@ -68,13 +68,6 @@ class DialogueVerdict(Struct, frozen=True, gc=False):
     wanted: int = 0
     stuffed: int = 0
 
-    def flags(self) -> str:
-        """In short: ``hotel:10 train:11 total:10``, Inform and Success of each domain and of all."""
-        each: dict[str, DomainVerdict | DialogueVerdict] = {**self.domains, "total": self}
-        return " ".join(
-            f"{name}:{int(domain_verdict.inform)}{int(domain_verdict.success)}" for name, domain_verdict in each.items()
-        )
-
 
 #: The verdicts of both rule sets on a dialogue.
 Verdicts: TypeAlias = Mapping[Rules, DialogueVerdict | None]
@@ -117,14 +110,8 @@ class Mentions(Struct, frozen=True, gc=False):
 @lru_cache(1 << 16)
 def mentions(response: str) -> Mentions:
     """What a response mentions."""
-    return _mentioned(placeholders(response))
-
-
-@lru_cache(1 << 16)
-def _mentioned(names: tuple[str, ...]) -> Mentions:
-    """What these placeholders say; a few hundred lists of them make all responses of a system."""
     owned: dict[str, set[str]] = {}
-    for name in names:
+    for name in placeholders(response):
         word = CLASSES.get(name)
         if word:
             owned.setdefault(_owner(name, word), set()).add(word)
@@ -191,7 +178,7 @@ def judge_mwzeval(
             inform and goal.requestable <= provided[domain],
             offered[domain][0],
             offered[domain][1],
-            _shared(frozenset(provided[domain])),
+            frozenset(provided[domain]),
         )
         for domain, goal in gold.domains.items()
     }
@@ -270,14 +257,8 @@ def _grounded_verdict(goal: GoldGoal, last: tuple[int, bool, int] | None, provid
         inform and goal.requestable <= provided,
         last[0] if last else None,
         last[2] if last else 0,
-        _shared(frozenset(provided)),
+        frozenset(provided),
     )
-
-
-@lru_cache(1 << 12)
-def _shared(words: frozenset[str]) -> frozenset[str]:
-    """The same words for all that are equal: there are many verdicts, and few sets of words."""
-    return words
 
 
 def missing_verdict(gold: GoldTask) -> DialogueVerdict:
