@@ -116,7 +116,10 @@ class _Reading:
             yield number, self.text.written(inside[0], inside[-1] + 1)
 
     def owner(self, place: Place) -> tuple[str, ...]:
-        """The slots whose label stands nearest before a value in its sentence, or right behind it."""
+        """The slots whose label stands nearest before a value in its sentence, or right behind it.
+
+        In "The fee? It is 12." it stands in the sentence before.
+        """
         sentence = self.sentence[place.first]
         near = [label for label in self.labels if self.sentence[label.first] == sentence]
         behind = [label for label in near if label.first == place.last]
@@ -125,7 +128,11 @@ class _Reading:
             return self.slots_of(before[-1])
         if behind and not set(self.text.words[behind[-1].last : behind[-1].last + 1]) & {":", "="}:
             return self.slots_of(behind[0])
-        return self.slots_of(before[-1]) if before else ()
+        asked = [
+            label for label in self.labels
+            if self.sentence[label.first] == sentence - 1 and self.text.words[label.last : label.last + 1] == ("?",)
+        ]  # fmt: skip
+        return self.slots_of((before or asked)[-1]) if before or asked else ()
 
     def own(self, slot: str) -> list[Place]:
         """Values that stand at the slot's label."""
@@ -277,16 +284,10 @@ class AnswerReader:
                 continue
             for label in self._reading.labels:
                 slots = [slot for slot in self._reading.slots_of(label) if slot in askable]
-                inside = self._reading.sentence[label.first] == number
-                if (
-                    slots
-                    and inside
-                    and not any(
-                        self._reading.sentence[place.first] == number
-                        for slot in slots
-                        for place in self._reading.own(slot)
-                    )
-                ):
+                if not slots or self._reading.sentence[label.first] != number:
+                    continue
+                own = {self._reading.sentence[place.first] for slot in slots for place in self._reading.own(slot)}
+                if not own & {number, number + 1}:
                     yield slots[0]
 
 

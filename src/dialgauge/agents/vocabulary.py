@@ -16,10 +16,12 @@ Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "code", "text"]
 Phrase: TypeAlias = tuple[str, ...]
 
 #: Numbers with their sign and separators, words, and the signs that part sentences and items.
-_TOKEN = re.compile(r"\n|(?:(?<![\w)])[-−])?\d+(?:[.,:]\d+)*|[^\W\d_]+|[.?!;,:=]")
+_TOKEN = re.compile(r"\n|(?:(?<![\w)])[-−])?\d+(?:[.,:]\d+)*|[^\W\d_]+|\.{2,}|[.?!;,:=…]")
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 #: Codes that are not in the rows: a phone number, or letters with digits.
 _CODE = re.compile(r"\+?\d[\d -]{5,}\d|\b(?=\w*\d)(?=\w*[^\W\d_])\w{4,}\b")
+#: A number with its currency or unit.
+_QUANTITY = re.compile(r"[£$€]?\s*[-−]?\d[\d.,]*\s*[^\W\d]*")
 _NUMBER_WORDS = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
     "nineteen twenty"
@@ -49,7 +51,10 @@ class Words:
     def __init__(self, text: str) -> None:
         self.text = text
         found = list(_TOKEN.finditer(text))
-        self.words: Phrase = tuple(match[0].lower().replace("−", "-") for match in found)
+        # "Fee .... 12" is "Fee: 12".
+        self.words: Phrase = tuple(
+            ":" if match[0][:2] in ("..", "…") else match[0].lower().replace("−", "-") for match in found
+        )
         self.spans = [match.span() for match in found]
 
     def find(self, index: Mapping[Phrase, str], longest: int) -> Iterator[Place]:
@@ -255,7 +260,7 @@ def _kind(values: Sequence[str]) -> Kind:
         "time": lambda value: minutes(value) is not None,
         "day": lambda value: plain(value) in DAYS,
         "code": lambda value: _CODE.fullmatch(value) is not None and sum(map(str.isdigit, value)) > 1,
-        "number": lambda value: _amount(value) is not None and len(value.split()) <= 2,
+        "number": lambda value: _QUANTITY.fullmatch(value) is not None,
     }
     some = values[:200]
     return next((kind for kind, test in tests.items() if some and 2 * sum(map(test, some)) > len(some)), "text")
