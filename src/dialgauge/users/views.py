@@ -192,7 +192,7 @@ def mentions(run: Run) -> pl.DataFrame:
     cause = pl.when(_LOST).then("cause").alias("cause")
     columns = ("dialogue", "turn", "measure", "behaviour", "domain", "slot")
     labels = pl.col("behaviours")
-    rulings = run.table("verdicts").filter(pl.col("domain") != COMBINED)
+    rulings = run.table("verdicts").with_columns(pl.col("domain").replace({COMBINED: None}))
     rulings = rulings.with_columns(behaviour=pl.when(labels.list.len() > 0).then(labels)).explode("behaviour")
     single = rulings.select(*columns, "verdict", cause)
     whole = run.table("behaviours").rename({"first_turn": "turn"}).select(columns)

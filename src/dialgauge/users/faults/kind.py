@@ -9,5 +9,5 @@ FAULTS = Kind(
     pairing="dialgauge.users.faults.results:PAIRING",
     view="dialgauge.users.faults.views:VIEW",
     from_dialogues="dialgauge.users.faults.results:faults_run",
-    headline=("NoFaultFound",),
+    headline=("UserFault",),
 )

@@ -211,11 +211,11 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
-    scores=lambda run: (NO_FAULT_FOUND, USER_FAULT),
+    scores=lambda run: (USER_FAULT, NO_FAULT_FOUND),
     tables={"kinds": kinds, "where": where, "unchecked": unchecked, "trust": trust, "judge": judged},
     screen=("kinds", "where", "judge"),
     transcript=transcript,
-    columns=(NO_FAULT_FOUND,),
+    columns=(USER_FAULT,),
     findings=findings,
     filters=filters,
     labels={"fault": "fault of the user", "user": "any fault of the user"},
