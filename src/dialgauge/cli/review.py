@@ -14,6 +14,7 @@ from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import FORMATS, PATH, TOOL_DOMAINS, Whole, bundle, measures_of
 from dialgauge.cli.output import OnScreen, Output, runs_page
+from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
     from dialgauge.runs import Run
@@ -101,8 +102,8 @@ def _screen(results: report.RunSet) -> report.Page:
     """The answers about one log and its failures; several logs side by side, and their comparison."""
     runs: list[Run] = results.runs
     if len(runs) == 1:
-        page = report.run_page(runs[0], ["summary", "failures"])
-        return replace(page, notes=[note for note in page.notes if note.startswith("read as: ")])
+        notes = [note for note in runs[0].notes if note_kind(note) in ("read_as", "verdict")]
+        return replace(report.run_page(runs[0], ["summary", "failures"]), notes=notes)
     table = report.Table("", ["log", "conversations", "contradicted by"])
     for name, run in results.items():
         count = run.coverage["conversations"]
