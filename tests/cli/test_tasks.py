@@ -116,7 +116,7 @@ def test_real_systems(capsys: Capture, shared_data: Path, tmp_path: Path) -> Non
     assert result.code == 1  # mintl lacks a dialogue
     shown = " ".join(result.out.split())
     assert "no responses for MUL0789" in shown
-    assert "Only 37% of what it tells was asked for (human responses: 71%)" in shown
+    assert "Only 37% of what lava tells was asked for (human responses: 71%)" in shown
     mintl, lava = json.loads((tmp_path / "out.json").read_text())["runs"]
     assert round(100 * mintl["scores"]["Success"]["value"], 1) == 65.4
     assert round(100 * lava["scores"]["Success(rules=grounded)"]["value"], 1) == 86.6

@@ -24,6 +24,7 @@ from dialgauge.report import (
     Value,
     matrix_table,
     number_of,
+    part_of,
 )
 from dialgauge.stats import discriminative_power
 from dialgauge.text import counted, some_of
@@ -43,15 +44,17 @@ def scores(comparison: Comparison) -> Table:
         measure: _scores_of(comparison, column, [standing[column].letters[place] for place in places], places)
         for column, measure in enumerate(comparison.measures)
     }
+    cells = dict(sorted(cells.items(), key=lambda each: bool(part_of(each[0]))))  # parts come last, on request
+    whole = sum(not part_of(measure) for measure in cells)
     names = [comparison.systems[place] for place in places]
     directed = _directed(comparison, comparison.measures[:1])
     title = "Scores, best system first" if directed else f"Scores, highest {comparison.measures[0]} first"
     if len(names) > BESIDE or len(comparison.measures) < len(names):
-        table = Table(title, ["system", *cells])
+        table = Table(title, ["system", *(Column(measure, spare=2 * bool(part_of(measure))) for measure in cells)])
         for place, name in enumerate(names):
             table.add(name, *(row[place] for row in cells.values()))
     else:
-        table = Table(title, ["measure", *names], chart=Chart("intervals", tuple(names)))
+        table = Table(title, ["measure", *names], chart=Chart("intervals", tuple(names)), first=whole or None)
         for measure, row in cells.items():
             table.add(measure, *row)
     falling = [

@@ -53,9 +53,9 @@ def verdict(run: Run) -> str:
 
 def warnings(run: Run) -> list[str]:
     """Missing dialogues, gold states, and signs that the responses were made for the evaluator."""
-    sentences = [] if run.coverage.complete else [f"{run.coverage.sentence()}."]
+    sentences = [] if run.coverage.complete else [f"{run.name}: {run.coverage.sentence()}."]
     if run.details.get("states") == "gold":
-        sentences.append("With gold states it is a score of the policy: never rank it with end-to-end scores.")
+        sentences.append(f"{run.name} has gold states: a score of the policy, never to be ranked with end-to-end ones.")
     return [*sentences, *_gaming(run)]
 
 
@@ -63,24 +63,25 @@ def _gaming(run: Run) -> Iterator[str]:
     details, turns = run.details, run.coverage["turns"].read or 0
     if details["stuffed_responses"] > 0.01 * turns:  # of people's, 2 in 7,372 are
         yield (
-            f"{details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a train at "
-            "once, or nearly everything that can be asked for): mwzeval rewards that, grounded gives them nothing."
+            f"{run.name}: {details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a "
+            "train at once, or nearly all that can be asked for): mwzeval rewards that, grounded gives them nothing."
         )
     precision, human = (details["request_precision"][side] for side in ("system", "human"))
     if human and precision is not None and precision < LEAST_ASKED * human:
         yield (
-            f"Only {precision:.0%} of what it tells was asked for (human responses: {human:.0%}): telling everything "
-            "pays off under mwzeval."
+            f"Only {precision:.0%} of what {run.name} tells was asked for (human responses: {human:.0%}): telling "
+            "everything pays off under mwzeval."
         )
     named = details["domains_per_turn"]
     if named is not None and named > 2:  # more than anybody talks about
         yield (
-            f"It claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score higher."
+            f"{run.name} claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score "
+            "higher."
         )
     if named is not None and named < 0.1:  # public files have 0.57 to 0.98
         yield (
-            f"Hardly a turn has an active domain ({named:.2f} on average), so almost nothing counts under mwzeval: a "
-            "silent system would score the same."
+            f"{run.name} has hardly a turn with an active domain ({named:.2f} on average), so almost nothing counts "
+            "under mwzeval: a silent system would score the same."
         )
 
 
