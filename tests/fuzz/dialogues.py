@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,12 +15,19 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LAST_RESORT, DialogueFormat, Notes, format_named, formats, read, recognise
+from dialgauge.formats import (
+    DialogueFormat,
+    Notes,
+    format_named,
+    formats,
+    proposed_mapping,
+    read,
+    recognise,
+)
 from fuzz import mutations
 from fuzz.target import Reading, Target, damaging, in_file
 from support.examples import EXAMPLES
 from support.reading import part_of, write_bytes
-from support.shapes import SHAPES, Predictions
 from support.talks import talk
 from support.trackers import gold_dialogues, tracker, write_predictions
 
@@ -31,7 +39,7 @@ def dialogue_targets() -> Iterator[Target]:
         how = mutations.JSON if is_json else mutations.TEXT
         yield damaging(f"read:{name}", partial(seeds_of, name), how, partial(read_as, name), 100)
     anything = (*mutations.JSON, mutations.damage_text)
-    yield damaging("free-form", _free_form_seeds, anything, partial(read_as, LAST_RESORT), 150)
+    yield damaging("map", _odd_seeds, anything, mapped, 60)
     yield damaging("recognise", _any_seed, anything, recognised, 60)
     yield damaging("read", _dialogue_seeds, anything, whole_file, 60)
     yield damaging("check", _any_seed, anything, checked, 10)
@@ -43,13 +51,24 @@ def dialogue_targets() -> Iterator[Target]:
     yield damaging("users", partial(_accepted_by, users_judged), mutations.JSON, users_judged, 6)
 
 
-def _free_form_seeds() -> list[bytes]:
-    """Predictions in every way that people write them."""
-    few: Predictions = {
-        "MUL1": [{}, {"hotel": {"area": "north", "book people": "2"}}, {"train": {"leave at": "09:15"}}],
-        "MUL2": [{"hotel": {"name": "the slug, lettuce"}}],
-    }
-    return [write(few) for write in SHAPES.values()]
+def _odd_seeds() -> list[bytes]:
+    """Files that a mapping is proposed for."""
+    said = [{"from": "human", "value": "hi"}, {"from": "bot", "value": "hello"}]
+    files: list[object] = [
+        {"runs": {"MUL1": {"turns": [{"t": 1, "out": {"hotel-area": "north"}}, {"t": 2, "out": {"hotel-area": "x"}}]}}},
+        [{"conv": "MUL1", "step": 0, "answer": "hotel-area=north; hotel-stars=4"}],
+        [{"case": "a", "talk": said, "verdict": "PASS"}, {"case": "b", "talk": said, "verdict": "FAIL"}],
+    ]
+    return [json.dumps(content).encode() for content in files]
+
+
+def mapped(content: bytes, folder: Path) -> None:
+    """``dialgauge data map``, and the file read by what it proposes."""
+    path = in_file(folder, content)
+    mapping = folder / "mine.yaml"
+    mapping.write_text(proposed_mapping(str(path)))
+    with suppress(DialgaugeError):  # something may be left open
+        read(path, format=str(mapping))
 
 
 _LOGS = ("tau", "tau2", "messages", "inspect", "otel", "langfuse")
