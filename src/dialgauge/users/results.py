@@ -34,11 +34,18 @@ from dialgauge.measures import (
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
-from dialgauge.users.fit import fit_line, fit_of, fit_sentences, refuse_misfits
 from dialgauge.users.measures import DEFAULT, UserEvidence
 from dialgauge.users.profile import DatasetProfile
 from dialgauge.users.scorer import ScorerSettings, UserOptions
-from dialgauge.users.scoring import Conversations, ScoredConversations, score_conversations
+from dialgauge.users.scoring import (
+    Conversations,
+    ScoredConversations,
+    fit_line,
+    fit_of,
+    fit_sentences,
+    refuse_misfits,
+    score_conversations,
+)
 from dialgauge.users.tables import run_tables
 
 KIND = "users"
