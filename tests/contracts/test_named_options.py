@@ -43,9 +43,9 @@ ROOMS = {
     "runs": (),
     "stats": (),
     "tasks": ("tasks",),
-    "tracking": ("score", "compare"),
+    "tracking": ("score", "show"),
     "trials": ("review",),
-    "users": ("users",),
+    "users": ("users", "show"),
     "values": ("score", "compare"),
     "worlds": ("babi", "tasks"),
 }
@@ -94,7 +94,7 @@ def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:
         for line, text in texts(path):
             named = _COMMAND.search(text)
             for option in dict.fromkeys(_OPTION.findall(text)):
-                said_by = (named[1],) if named and named[1] in COMMANDS else speakers(path)
+                said_by = ((named[1],) if named and named[1] in COMMANDS else ()) + speakers(path)
                 yield f"{path.relative_to(SOURCE)}:{line}", option, said_by
 
 
