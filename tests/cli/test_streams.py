@@ -180,7 +180,6 @@ def test_every_option_that_names_an_output_is_declared_as_one(option: click.Opti
         (["demo", "--out", "gold.jsonl"], "nothing can be written there"),
         (["sql", "SELECT 1", "--table", "."], "this is a folder"),
         (["sql", "SELECT 1", "--parquet=."], "this is a folder"),
-        (["reproduce", "fga", "--markdown", "."], "this is a folder"),
         (["reproduce", "fga", "--figures", "gold.jsonl"], "nothing can be written there"),
         (["babi", "simulate", "--out", "gold.jsonl"], "nothing can be written there"),
         (["score", "gold.jsonl", "pred.jsonl", "--json", "a\0b"], "a name cannot hold the character 0"),
