@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from dialgauge import agents, formats, lab, rankers, responses, runs
+from dialgauge import agents, formats, lab, rankers, report, responses, runs
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import Placement
 from dialgauge.cli.gates import Gates
@@ -33,7 +33,7 @@ from dialgauge.cli.options import (
 from dialgauge.cli.output import OnScreen, Output, PageOutput
 from dialgauge.cli.screen import err, line_reader, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.report import Column, Number, Page, Table, run_page
+from dialgauge.report import Column, Number, Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds import restaurant
 
@@ -299,7 +299,7 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
     rankers.save_ranker(ranker, folder, task.number)
     tell(f"model saved in {folder}")
     [run] = output.store_runs([responses.training_run(ranker, task)])
-    output.present(run_page(run, ["epochs"]), runs=[run])
+    output.present(report.run_page(run, ["epochs"]), runs=[run])
 
 
 @app.command()

@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from dialgauge import data
+from dialgauge import data, report
 from dialgauge.cli import writing
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
@@ -19,7 +19,7 @@ from dialgauge.cli.screen import err, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
 from dialgauge.redaction import redactor_of
-from dialgauge.report import Page, Table, json_document
+from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -177,7 +177,7 @@ def convert(
         for name in ("kept", "reading", "writing"):
             tables[name] = Table(name.capitalize(), ["what", "times"], getattr(done, name).items())
         page = Page(title=f"{done.source} as {done.target_format}", tables=tables)
-        writing.write_file(json, json_document(page).encode("utf-8", "backslashreplace"))
+        writing.write_file(json, report.json_document(page).encode("utf-8", "backslashreplace"))
     if redactor is not None:
         err.print(redactor.sentence())
     if not writing.on_screen(json):
