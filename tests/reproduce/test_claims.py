@@ -114,8 +114,28 @@ def test_one_select_and_nothing_else_is_asked(statement: str, tmp_path: Path) ->
     ("title: t\nclaims:\n- {part: p, says: s, source: turns, share: a, holds: b}", "judged in two ways"),
     ("title: t\nclaims:\n- {part: p, says: s}", "has no source"),
     ("title: t\nclaims:\n- {part: p, says: s, source: t, hold: b}", "hold"),
+    ("title: t\nclaims:\n- {part: p, says: s, source: t, printed: '1', ours: {a: b}}", "one expression"),
+    ("title: t\ngrids:\n- {part: p, columns: [a, b], rows: {c: ['1']}}", "1 cells for 2 columns"),
+    ("title: t\ngrids:\n- {part: p, name: 'x\" as select 1', columns: [a], rows: {c: ['1']}}", "name"),
+    ("title: t\nfacts: {'x\"; drop table y; --': [{a: 1}]}", "facts"),
 ])  # fmt: skip
 def test_files_that_are_wrong_are_refused(text: str, named: str, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(DialgaugeError, match=named):
         load(tmp_path / "mine.yaml")
+
+
+def test_queries_that_do_not_fit_are_errors_with_their_place() -> None:
+    wrong = Grid(part="Table 1", columns=["a"], rows={"b": ["1"]}, ours="select 1 as row, 2 as col")
+    with pytest.raises(DialgaugeError, match="gives row, col and ours"):
+        lines(grids=(wrong,))
+    with pytest.raises(DialgaugeError, match="ours is 'a'"):
+        lines(claim(printed="1", ours="any_value(system)"))
+    with pytest.raises(DialgaugeError, match="Section 1, 'it is so' cannot be judged"):
+        lines(claim(share="exact +"))
+
+
+def test_words_of_a_grid_are_words() -> None:
+    hostile = Grid(part="Table {row.__class__}", says="{row:>99999999} {col}", columns=["a"], rows={"b": ["1"]})
+    [line] = lines(grids=(hostile,))
+    assert (line.part, line.what) == ("Table {row.__class__}", "{row:>99999999} a")

@@ -11,9 +11,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -36,6 +37,7 @@ from dialgauge.reproduce.reproduction import (
 )
 from dialgauge.yaml_file import YamlDocument, read_yaml, shipped_yaml
 
+TableName: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9_]*$")]
 Side: TypeAlias = Literal["gold", "pred"]
 #: What stands as theirs beside what only we have.
 _OWN = "not in the paper"
@@ -87,6 +89,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             raise ValueError(f"'{self.says}' says nothing to judge: give printed, share, holds or ours")
         if self.source and len(judged) > 1:
             raise ValueError(f"'{self.says}' is judged in two ways: {' and '.join(judged)}")
+        if self.source and self.printed and (not self.ours or not isinstance(self.ours, str) or self.every):
+            raise ValueError(f"'{self.says}' compares what is printed with one expression: 'ours', without 'every'")
         if not self.source and not self.because:
             raise ValueError(f"'{self.says}' has no source; say in 'because' why nothing here can judge it")
 
@@ -121,7 +125,7 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     part: str
     says: str = "{row}, {col}"
-    name: str = ""
+    name: TableName | Literal[""] = ""
     columns: list[str] = []
     rows: dict[str, list[str] | dict[str, str]] = {}
     printed: str = ""
@@ -132,6 +136,11 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     digits: int | None = None
     plain: bool = False
     counted: bool = True
+
+    def __post_init__(self) -> None:
+        for row, cells in self.rows.items():
+            if not isinstance(cells, dict) and len(cells) != len(self.columns):
+                raise ValueError(f"{self.part}, {row}: {len(cells)} cells for {len(self.columns)} columns")
 
     def cells(self, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         """Row, column and what is printed there."""
@@ -179,7 +188,7 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     title: str
     citation: str = ""
     missing: list[str] = []
-    facts: dict[str, list[dict[str, Any]]] = {}
+    facts: dict[TableName, list[dict[str, Any]]] = {}
     examples: dict[str, Example] = {}
     grids: list[Grid] = []
     claims: list[Claim] = []
@@ -247,9 +256,12 @@ def _add_printed(paper: Paper, evidence: Evidence) -> None:
     import polars as pl
 
     for name, rows in paper.facts.items():
-        evidence.add(name, pl.DataFrame(rows, infer_schema_length=None))
+        try:
+            evidence.add(name, pl.DataFrame(rows, infer_schema_length=None))
+        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+            raise DialgaugeError(f"the facts '{name}' are no table: {error}") from error
     for grid in paper.grids:
-        if grid.name:
+        if grid.name and grid.rows:
             cells = [(*cell, _value(cell[2])) for cell in grid.cells(evidence)]
             evidence.add(grid.name, pl.DataFrame(cells, schema=["row", "col", "printed", "value"], orient="row"))
 
@@ -301,7 +313,8 @@ def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) 
         [group] = groups
         ends = (group["low"], group["high"]) if claim.low else None
         number = PrintedNumber.parse(claim.printed)
-        line = compared(claim.part, what, number, float(group["ours "]), ends, plain=claim.plain, why=claim.differs)
+        ours = _number(group["ours "], what)
+        line = compared(claim.part, what, number, ours, ends, plain=claim.plain, why=claim.differs)
         return msgspec.structs.replace(line, note=claim.means, counted=claim.counted and line.counted)
     texts = [_text(claim, group) for group in groups]
     shown = "; ".join(
@@ -336,7 +349,7 @@ def _text(claim: Claim, group: Mapping[str, Any]) -> str:
     parts = [f"{name} {_shown(value, plain=claim.plain)}".lstrip() for name, value in shown]
     if claim.share:
         parts.insert(0, f"{group['true of']:,} of {group['rows']:,} {claim.of}".rstrip())
-    return ", ".join(parts)
+    return re.sub(r", (of [\d,.]+%?)(?=$|,)", r" \1", ", ".join(parts))
 
 
 def _shown(value: Any, *, plain: bool) -> str:
@@ -370,11 +383,13 @@ def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
     ours: dict[tuple[str, str], dict[str, Any]] = {}
     try:
         rows = _asked(evidence, grid.ours, grid.part, grid.says) if grid.ours else []
+        if rows and not {"row", "col", "ours"} <= rows[0].keys():
+            raise DialgaugeError(f"{grid.part}, '{grid.says}': the query 'ours' gives row, col and ours")
         ours = {(str(cell["row"]), str(cell["col"])): cell for cell in rows}
     except Missing as why:
         lacking = str(why)
     for row, column, text in printed:
-        part, what = (words.format(row=row, col=column) for words in (grid.part, grid.says))
+        part, what = (words.replace("{row}", row).replace("{col}", column) for words in (grid.part, grid.says))
         cell = ours.get((row, column), {})
         value = cell.get("ours")
         if value is None:
@@ -389,8 +404,15 @@ def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
         else:
             number = PrintedNumber.parse(text, digits=grid.digits)
             ends = (cell["low"], cell["high"]) if cell.get("low") is not None else None
-            line = compared(part, what, number, float(value), ends, plain=grid.plain, why=reason)
+            line = compared(part, what, number, _number(value, what), ends, plain=grid.plain, why=reason)
         yield msgspec.structs.replace(line, note=note, counted=grid.counted and line.counted)
+
+
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise DialgaugeError(f"'{what}' is printed as a number, and ours is '{value}'") from None
 
 
 def _reason(grid: Grid, row: str, column: str) -> str:

@@ -168,8 +168,10 @@ class Reproduction(Struct):
         tables: dict[str, Table] = {}
         for part in parts:
             lines = [line for line in self.lines if line.part == part]
-            tables |= {_slug(part): _part_table(part, lines, self.notes.get(part, ()))} if lines else {}
-            tables |= {_slug(table.title): table for table in self.tables.get(part, ())}
+            shown = [_part_table(part, lines, self.notes.get(part, ()))] if lines else []
+            for table in (*shown, *self.tables.get(part, ())):
+                slug = _slug(table.title)
+                tables[slug if slug and slug not in tables else f"{slug}-{len(tables)}".lstrip("-")] = table
         return Page(
             title=self.title,
             verdict=self.summary(),
