@@ -410,7 +410,16 @@ def spread(systems: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
         names = list(next(iter(systems.values())))
         lines = [[system, *(str(scores[name]) for name in names)] for system, scores in systems.items()]
         path.write_text("\n".join(",".join(line) for line in [["system", *names], *lines]))
-        return dict(command("compare", "--systems", str(path)))
+        tables = command("compare", "--printed", str(path))["page"]["tables"]
+    facts = {"std (population)": "population_std", "std (sample)": "sample_std"}
+    return {
+        "spread": [{facts.get(name, name): value for name, value in row.items()} for row in tables["spread"]["rows"]],
+        "measures": names,
+        "correlations": {
+            kind: [[row[other] for other in names] for row in tables[kind]["rows"]]
+            for kind in ("pearson", "spearman", "kendall")
+        },
+    }
 
 
 def published_fga() -> dict[str, Any]:
@@ -469,7 +478,7 @@ def _number(text: str) -> float:
 def response_scores(gold: Path, predicted: Mapping[str, Path]) -> dict[str, dict[str, float | None]]:
     """Inform and Success by domain and in all, and richness, of systems that answer MultiWOZ's users."""
     runs = dialgauge.score_tasks(
-        gold, {name: str(path) for name, path in predicted.items()}, measures="default,domains,richness", resamples=0
+        gold, {name: str(path) for name, path in predicted.items()}, measures="default,richness", resamples=0
     ).runs
     return {run.name: values(run) for run in runs}
 
