@@ -92,10 +92,15 @@ def app(
     checks = gate.check(results.runs, lambda file: review([file], **how).runs[0])
     stored = report.RunSet(output.store_runs(results.runs))
     screen = _screen(stored)
-    page = report.run_page(stored.runs[0]) if len(stored) == 1 else screen
+    page = _everything(stored.runs[0]) if len(stored) == 1 else screen
     output.present(page, screen=screen, runs=stored.runs, checks=checks)
     sound = stored.complete and not any(map(trials.doubts, stored.runs))
     return checks.exit_code(0 if sound else EXIT_INCOMPLETE)
+
+
+def _everything(run: Run) -> report.Page:
+    """All tables for files but where the run comes from, which its manifest says."""
+    return report.run_page(run, [name for name in report.run_tables(run) if name != "provenance"])
 
 
 def _screen(results: report.RunSet) -> report.Page:
