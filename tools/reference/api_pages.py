@@ -87,7 +87,7 @@ def _doc(member: Any) -> str:
 def _signature(name: str, thing: Any) -> str:
     try:
         text = str(inspect.signature(thing))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NameError):  # NameError: a record whose annotations are imported for types alone
         return name
     text = re.sub(r"<(?:function|object) .*? at 0x\w+>", "...", text)
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are kept as texts

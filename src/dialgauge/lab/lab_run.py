@@ -172,7 +172,7 @@ def scored_run(
     families = [
         score_outcomes(judged, resamples=resamples, seed=config.seed),
         *(_over_goals(scores, resamples, config) for scores in _tracker_and_user(held, loaded, config, resamples)),
-        score_blame(blamed, resamples=resamples, seed=config.seed),
+        score_blame(blamed, reads_text=config.level == "text", resamples=resamples, seed=config.seed),
     ]
     domain = loaded.search.domain
     scores = reduce(Scores.joined, families)

@@ -87,8 +87,9 @@ def verdict(run: Run) -> str:
     if score is None or score.value is None:
         return f"{run.name}: {run.coverage.sentence()}."
     interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
-    if unread := run.scores.get("NotUnderstood"):
-        most, number = score.value + (unread.value or 0), _not_understood(run).height
+    unread = run.scores.get("NotUnderstood")
+    if unread is not None and unread.value:
+        most, number = score.value + unread.value, _not_understood(run).height
         interval = f" to {most:.1%} (in {counted(number, 'conversation')} the lab did not understand the assistant)"
     done = f"With {run.name} the users got everything they came for in {score.value:.1%}{interval} of the conversations"
     first = _blame(run)

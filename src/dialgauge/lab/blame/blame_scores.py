@@ -177,13 +177,15 @@ NOT_UNDERSTOOD_CARD = Card(
 BLAME_CARDS: tuple[Card[Any], ...] = (BLAME_CARD, ERRED_CARD, FAULTLESS_CARD, NOT_UNDERSTOOD_CARD)
 
 
-def score_blame(blamed: Sequence[ConversationBlame], *, resamples: int = 1000, seed: int = 0) -> Scores:
+def score_blame(
+    blamed: Sequence[ConversationBlame], *, reads_text: bool, resamples: int = 1000, seed: int = 0
+) -> Scores:
     """The measures, with intervals from resampling goals. Shares of failures are left out where nothing failed."""
     evidence = BlameEvidence(blamed)
     measures: list[Measure[Any]] = [Measure(FAULTLESS_CARD), *(Measure(ERRED_CARD, part=cell) for cell in CELLS)]
+    measures += [Measure(NOT_UNDERSTOOD_CARD)] if reads_text else []
     if any(blame.domains for blame in blamed):
         read = any(link.side == "lab" for blame in blamed for link in blame.domains.values())
-        measures += [Measure(NOT_UNDERSTOOD_CARD)] if read else []
         parts = _EVERY_PART if read else [part for part in _EVERY_PART if part not in _OF_THE_LAB]
         measures += [Measure(BLAME_CARD), *(Measure(BLAME_CARD, part=part) for part in parts)]
     measures = [measure for measure in measures if math.isfinite(measure.value(evidence))]
