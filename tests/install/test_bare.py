@@ -48,7 +48,7 @@ OWN_CALLS = (
     BareCall("babi convert", ("missing", "--out", "converted.txt"), 2),
     BareCall("users score", ("talks/gcdf1", "--resamples", "9")),
     BareCall("users likeness", ("talks/gcdf1", "--corpus", "talks/gcdf1", "--resamples", "9")),
-    BareCall("users find", ("latest", "--domain", "hotel")),
+    BareCall("users find", ("latest", "--domain", "hotel", "--store", "people")),
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
     BareCall("tasks score", (*_TASKS, "--measures", "BLEU"), 2, "tasks"),
@@ -58,7 +58,7 @@ OWN_CALLS = (
         "lab run", ("-n", "1", "--system", "llm-system", "--endpoint", "local", "--store", "new"), 2, "local-model"
     ),
     BareCall("lab study", CALLS["lab study"]),
-    BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn"), 2, "figures"),
+    BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn")),
     BareCall("explore", ("--store", "store"), 2, "explorer"),
     BareCall("sql", CALLS["sql"], 2, "sql"),
     BareCall("report", ("{first}", "--store", "two", "--out", "report.html")),
@@ -90,6 +90,7 @@ def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["babi", "simulate", "--out", "corpus", "--dialogues", "3", "--tasks", "1"],
         ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--store", "two"],
         ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
+        ["users", "score", "talks/gcdf1", "--resamples", "0", "--store", "people"],
     ):
         done = bare.run(words, folder)
         assert done.returncode == 0, done.stderr
@@ -136,6 +137,6 @@ def test_what_is_not_required_is_not_there(bare: BareInstall, place: Path) -> No
 
 
 def test_a_pandas_frame_names_its_extra(bare: BareInstall, place: Path) -> None:
-    code = "import dialgauge; dialgauge.score('gold.jsonl', {'x': 'pred.json'}, intervals=False).to_pandas()"
+    code = "import dialgauge; dialgauge.read('gold.jsonl').to_pandas()"
     done = bare.python(code, place)
     assert done.stderr.splitlines()[-1].endswith("pip install 'dialgauge[pandas]'")
