@@ -38,7 +38,7 @@ def app(query: str, all: bool, parquet: Path | None, store: Path | None, output:
 
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # DuckDB would not run the handler before the query ends
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # DuckDB would run the handler when the query ends
     problems: list[DialgaugeError] = []
     frame = runs.Store(store).sql(_typed() if query == "-" else query, on_problem=problems.append)
     if parquet is not None:

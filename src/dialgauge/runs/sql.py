@@ -55,7 +55,7 @@ def select(query: str, runs: Sequence[Run], tell: Callable[[DialgaugeError], Non
                 raise DialgaugeError("the query gives no table; ask for one with SELECT")
             names = ", ".join('"' + name.replace('"', '""') + '"' for name in _distinct(answer.columns))
             renamed = answer.query("answer", f"SELECT * FROM answer AS answer({names})")  # noqa: S608
-            answer = answer if renamed is None else renamed
+            answer = (answer if renamed is None else renamed).materialize()
             return pl.DataFrame(_ArrowStream(answer.__arrow_c_stream__()))
         except duckdb.Error as error:
             sentence = " ".join(re.split(r"\n(?:Did you mean|\nLINE )", str(error))[0].split())
