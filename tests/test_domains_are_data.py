@@ -14,12 +14,12 @@ TOWN = {"restaurant", "hotel", "attraction", "taxi"}
 #: Folders and modules that may, by what they are.
 MAY = {
     "the town": ("worlds/town/",),
-    "readers of MultiWOZ's files": ("formats/predictions/flags.py",),
+    "readers of MultiWOZ's files": ("formats/predictions/papers.py",),
     "published rule sets": (
         *("tasks/delexical.py", "tasks/rules.py", "tasks/recordings/compat.py"),
         *("values/published_profiles.py", "values/standard_profiles.py"),
     ),
-    "bAbI": ("worlds/restaurant/", "cli/babi_options.py"),
+    "bAbI": ("worlds/restaurant/", "cli/babi.py"),
     "the papers": ("reproduce/",),
 }
 

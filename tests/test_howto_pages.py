@@ -55,4 +55,4 @@ def test_scores_are_handed_over(package: str, tmp_path: Path) -> None:
     ]
     printed = [subprocess.run(one, cwd=tmp_path, capture_output=True, text=True, check=True).stdout for one in commands]
     assert f"{package} {{'JGA/value': 0.5," in printed[1]
-    assert "'FGA_0.25/value'" in printed[1]
+    assert "'FGA_0.5/value'" in printed[1]

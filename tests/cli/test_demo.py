@@ -46,9 +46,9 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])
     assert score == ["score", "GOLD", "YOUR_PREDICTIONS"]
     files = sorted(Path("demo/predictions").glob("*.json"))
-    compared = dialgauge(capsys, "compare", "self", *files, "-p", PROFILE, "--json", "compared.json")
-    assert compared.code == 0 and "latest is better" in compared.out
-    assert_same_scores(Store(folder / "runs"), json.loads(Path("compared.json").read_text())["systems"])
+    again = dialgauge(capsys, "score", "self", *files, "-p", PROFILE, "--json", "again.json", "--store", "again")
+    assert again.code == 0 and "latest is ahead of stubborn by " in " ".join(again.out.split())
+    assert_same_scores(Store(folder / "runs"), json.loads(Path("again.json").read_text())["runs"])
     report = (folder / "report.html").read_text("utf-8")
     assert "latest is ahead of stubborn by " in report
     answers = re.findall(r'<p class="verdict">(.*?)</p>', report)

@@ -166,7 +166,7 @@ def test_letters_mean_one_thing_in_a_family() -> None:
         ("AGA", "Over the 12 turns of the example that have a score, of 13: `AGA`"),
         ("FinalJGA", "Over the 3 dialogues of the example, with one score each: `FinalJGA` is **66.67%** = 2 / 3."),
         ("DialogueExact", "Over the 3 dialogues of the example, with one score each: `DialogueExact`"),
-        ("pass", "| `change-1` | 0.6667 | 1 |"),
+        ("pass", "| `0` | 0.75 | 1 |"),
     ],
 )
 def test_a_worked_example_names_what_it_is_taken_over(name: str, said: str) -> None:

@@ -53,7 +53,7 @@ def test_a_copied_block_has_commands_alone(page: Page) -> None:
     button.click(force=True)
     copied = str(page.evaluate("navigator.clipboard.readText()"))
     lines = [line for line in copied.splitlines() if line.strip()]
-    assert len(lines) == 4 and all(line.startswith("dialgauge ") for line in lines), copied
+    assert len(lines) > 3 and all(line.startswith("dialgauge ") for line in lines), copied
     assert copied == "\n".join(lines)
 
 
