@@ -47,19 +47,20 @@ ROOMS = {
     "stats/agreement.py": "graders ratings",
     "stats/divergences.py": "likeness",
     "stats/correlations.py": "intervals ratings expected_tracking",
-    "stats/*": "intervals steps ratings paired graders mends trials_laws",
+    "stats/*": "intervals measures steps ratings paired graders likeness mends trials_laws",
     "measures/repeated.py": "trials_laws trials_expected graders lab_numbers",
     "measures/*": "measures intervals steps mends trials_laws laws_tracking tasks_laws",
+    "values/canonical_map.py": "users_synthetic users_recommended mends",
+    "values/standard_evaluator.py": "mwzeval_oracle tasks_laws tasks_oracle mends",
     "values/*": "profiles_tracking tracking_oracle expected_tracking mwzeval_oracle laws_tracking mends",
     "tasks/*": "tasks_laws tasks_oracle tasks_expected",
     "users/*": "users_synthetic users_causes users_recommended laws_users users_conversations mends",
 }
-#: Reads free text for the lab and for users; no number of a paper rests on it.
-NO_TARGETS = ("values/reply_*.py", "values/told.py", "values/withdrawn.py", "values/spoken_*.py")
 #: Functions that make texts and no numbers.
 SAYS = {
     "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",
     "screen_form", "_short_parts", "_escaped", "_digest", "_agreed", "_of_values", "no_score", "_unfit",
+    "offer_wanted", "main_confusion",
 }  # fmt: skip
 EQUAL = Path(__file__).with_name("mutants_equal.txt")
 #: Seconds of tests that a mutant may outlive.
@@ -147,10 +148,9 @@ def report(rates: dict[str, list[int]]) -> int:
 
 def target_files(patterns: list[str]) -> list[str]:
     """Files below the package that match; every pattern must match one."""
-    excluded = {path for pattern in NO_TARGETS for path in PACKAGE.glob(pattern)}
     found: list[str] = []
     for pattern in patterns:
-        paths = [path for path in sorted(PACKAGE.glob(pattern)) if path not in excluded]
+        paths = sorted(PACKAGE.glob(pattern))
         if not paths:
             sys.exit(f"no file is {pattern}: mend TARGETS")
         found += [str(path.relative_to(PACKAGE)) for path in paths if path.name != "__init__.py"]
@@ -328,8 +328,9 @@ class Workshop:
         callers = self.callers[f"{mutant.file}:{mutant.function}"]
         room = tests_of(mutant.file)
         callers = {name for name in callers if name.partition("::")[0] in room}
-        modules = {name.partition("::")[0] for name in callers}
-        # What a fixture or a cache calls is noted for the first test alone, so all tests of the file may notice.
+        # What is done on import, or kept by a fixture or a cache, is noted for the first test alone, or for none: so
+        # all tests of the test files that call anything of this file may notice; where none does, all of its room.
+        modules = {name.partition("::")[0] for name in self.callers[f"{mutant.file}:0"]} & set(room) or set(room)
         others = [name for name in self.seconds if name.partition("::")[0] in modules and name not in callers]
         tests: list[str] = []
         spent = 0.0

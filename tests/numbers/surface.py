@@ -579,6 +579,32 @@ def users(conversations: Path | list[Any], canonical_map: Path | dict[str, Any] 
         return run
 
 
+def heard_users(
+    turns: Sequence[tuple[Sequence[tuple[str, str, str]], Sequence[tuple[str, str, str]] | None]],
+) -> Any:
+    """One conversation about a hotel in the north and its phone: acts that each turn says, and as which it is heard."""
+
+    def made(acts: Sequence[tuple[str, str, str]]) -> tuple[dialgauge.Act, ...]:
+        return tuple(dialgauge.Act(name=name, domain="hotel", slot=slot, values=(value,)) for name, slot, value in acts)
+
+    goal = dialgauge.Goal(tasks={"hotel": dialgauge.Task(info={"area": "north"}, requests=("phone",))})
+    spoken = [
+        dialgauge.Turn(
+            speaker=("user", "system")[place % 2], acts=made(said), heard=None if heard is None else made(heard)
+        )
+        for place, (said, heard) in enumerate(turns)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "talks.jsonl"
+        dialgauge.write([dialgauge.Dialogue(id="d", turns=tuple(spoken), goal=goal)], path, format="native")
+        return users(path)
+
+
+def heard_by(run: dialgauge.Run) -> tuple[int, int]:
+    """In how many conversations it is known what the system heard, and what the user did."""
+    return run.details["heard"]["system"], run.details["heard"]["user"]
+
+
 def _written(content: Any, path: Path) -> Any:
     if isinstance(content, list | dict):
         path.write_text(json.dumps(content))

@@ -54,6 +54,23 @@ def test_acts_turn_by_turn(kind: str, found: Any) -> None:
     assert ours["low"] < ours["f1"] < ours["high"]
 
 
+def test_dialogues_of_one_act_have_the_interval_of_single_cases() -> None:
+    people = {f"d{n}": [[("slot a", "x")]] for n in range(12)}
+    user = {name: [[("slot a" if n < 9 else "slot b", "x")]] for n, name in enumerate(people)}
+    found = surface.likeness(people, user)["acts"]
+    ends = []
+    for right in (9, 3):  # three of four of one more case lie at the bound that the end faces
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            share = (low + high) / 2
+            chance = 0.75 * stats.beta.cdf(share, right, 13 - right) + 0.25 * stats.beta.cdf(
+                share, right + 1, 12 - right
+            )
+            low, high = (share, high) if chance < 0.025 else (low, share)
+        ends.append(low)
+    assert (found["f1"], found["low"], found["high"]) == pytest.approx((0.75, ends[0], 1 - ends[1]), abs=1e-6)
+
+
 def divergence(true: Counter[Any], other: Counter[Any]) -> float:
     """Of the other from the true one, in bits, half a case added to every count."""
     names = sorted({*true, *other})

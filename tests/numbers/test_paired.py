@@ -6,14 +6,17 @@ too few pairs. p is counted in 20,000 random swaps, so it may be off by 0.015.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Mapping
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import surface
+from tasks_town import answer, gold_dialogue, turn, write_town
 
 #: Numerator and denominator of every dialogue.
 Sums = Mapping[str, tuple[float, float]]
@@ -90,6 +93,41 @@ def test_p_and_its_correction_by_counting_all_swaps(seed: int) -> None:
             signs = [sum(each > 1e-12 for each in better), sum(each < -1e-12 for each in better)]
             assert [ours["wins"], ours["losses"]] == signs
             assert ours["wins"] + ours["ties"] + ours["losses"] == len(better)
+
+
+def test_values_of_several_sums_by_counting_all_swaps(tmp_path: Path) -> None:
+    """BLEU of two systems; a true difference shrinks with the share of the dialogues that do not change sides."""
+    chance, names = random.Random(3), [f"d{number}" for number in range(11)]
+    said = {name: [chance.choice("abcd") for _ in range(12)] for name in names}
+    gold = write_town(tmp_path, {name: gold_dialogue({"taxi": {"reqt": ["phone"]}}, [answer()]) for name in names})
+    references = tmp_path / "references.json"
+    references.write_text(json.dumps({name: [" ".join(words)] for name, words in said.items()}))
+    systems = {
+        system: {
+            name: [turn(" ".join(word if chance.random() < right else "x" for word in said[name]))] for name in names
+        }
+        for system, right in (("a", 0.92), ("b", 0.75))
+    }
+    options = {"measures": "BLEU", "references": references, "references_are": "clean"}
+    runs = surface.responses(gold, systems, **options)
+    sums = np.array([[surface.bleu_counts(runs[system])[name] for name in names] for system in "ab"], dtype=np.float64)
+
+    def bleu(totals: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        matches, of, length, reference = totals[:, :4], totals[:, 4:8], totals[:, 8], totals[:, 9]
+        assert (matches > 0).all() and (length == reference).all()
+        return np.asarray(100 * np.exp(np.log(matches / of).mean(axis=1)))
+
+    swaps = np.array(list(product([0, 1], repeat=len(names))))
+    moved = swaps @ (sums[1] - sums[0])
+    every = bleu(sums[0].sum(axis=0) + moved) - bleu(sums[1].sum(axis=0) - moved)
+    ours = surface.difference(surface.compared_runs(*runs.values(), resamples=RESAMPLES), "a", "b", "BLEU")
+    assert ours["difference"] == pytest.approx(every[0], abs=1e-9)
+    assert ours["p"] == pytest.approx(np.mean(np.abs(every) >= abs(every[0]) - 1e-9), abs=OFF)
+    slopes = 1 - 2 * swaps.mean(axis=1)
+    most = np.quantile(np.abs(every) / every.std(), 0.95)
+    for end in (ours["low"], ours["high"]):
+        spread = np.sqrt(np.mean((every - end * slopes) ** 2))
+        assert abs(every[0] - end) == pytest.approx(most * spread, rel=0.04)
 
 
 def test_a_pair_is_the_same_from_the_other_side() -> None:

@@ -126,7 +126,7 @@ WRONG: Cases = {
     "convlab3": {"hotel-name": {"ritz|hilton": ["rit", ""]}},
     "multiwoz22": {"bus-day": {"monday": ["tuesday"]}, "hotel-area": {"centre": ["center"]}},
     "hidst": {
-        "train-arriveBy": {"09:15": ["09:31", "08:59"]},
+        "train-arriveBy": {"09:15": ["09:31", "08:59"], "noon": ["12:00"]},
         "restaurant-name": {"nandos": ["pizza hut", "", "-"], "'": ["nandos"]},
     },
     "trade": {

@@ -153,6 +153,21 @@ def test_companions_by_hand(gold: Path) -> None:
     assert [each["ReqR"] for each in missing.values()] == [1 / 4, 1 / 4]
 
 
+def test_four_requests_at_once_stuff_a_response(gold: Path) -> None:
+    system = responses()
+    for told, share in (("[phone] [address] [postcode]", 0.0), ("[phone] [address] [postcode] [reference]", 1.0)):
+        every(response=told)(system)
+        assert surface.values(scored(gold, system))["stuffed"] == share
+
+
+def test_states_are_compared_as_the_evaluator_writes_them(gold: Path) -> None:
+    given = {"hotel": {"area": "by North", "parking": "free", "stars": "4"}, "train": {"leaveat": "after 9:15"}}
+    wanted = {"hotel": {"area": "by North", "parking": "yes", "stars": "4"}, "train": {"leave": "09:15"}}
+    system = responses()
+    first(state_2=given)(system)
+    assert surface.normal_states(scored(gold, system))["mul0001"][2] == wanted
+
+
 @pytest.mark.parametrize(
     ("said", "wanted", "bleu"),
     [

@@ -84,6 +84,33 @@ def test_what_the_goal_does_not_have() -> None:
     assert causes(declined, "out-of-goal") == [POLICY]
     assert causes(mishear(declined, 1, "booking book ref=1"), "out-of-goal") == [HEARING]
 
+    asked = talk(HOTEL, [NORTH], ["hotel request stars"], [FOUR_STARS], [])
+    assert causes(asked, "out-of-goal") == [POLICY]
+    first = [("Hotel-Inform", "stars", "4")]
+    last = surface.heard_users([(first, None), ([], [("Hotel-Request", "stars", "?")])])
+    assert [row[4] for row in surface.lost_points(last) if row[3] == "out-of-goal"] == [POLICY]
+
+
+def test_who_heard_something() -> None:
+    """One turn is enough."""
+    north: list[tuple[str, str, str]] = [("Hotel-Inform", "area", "north")]
+    for heard, counts in (((north, None), (1, 0)), ((None, north), (0, 1)), ((None, None), (0, 0))):
+        turns = [(north, heard[0]), (north, heard[1]), (north, None), ([], None)]
+        assert surface.heard_by(surface.heard_users(turns)) == counts
+
+
+def test_requests_that_acts_alone_make() -> None:
+    first = [("Hotel-Inform", "area", "north"), ("Hotel-Request", "phone", "?")]
+    run = surface.heard_users([(first, None), ([("Hotel-Inform", "phone", "1")], None)])
+    assert surface.values(run)["R-GCDF1"] == 1.0
+
+
+def test_requests_in_the_other_form_are_refused() -> None:
+    record = talk(HOTEL, [NORTH, PHONE], [ANSWER])
+    assert not surface.refused(surface.users, [record])
+    record["turns"][0]["frames"][0]["state"]["requested_slots"] = ["phone"]
+    assert surface.refused(surface.users, [record])
+
 
 def test_what_a_loop_kept_the_user_from_saying() -> None:
     goal = {"hotel": {"info": {"area": "north"}}, "train": {"info": {"day": "friday"}, "reqt": {"price": "?"}}}
