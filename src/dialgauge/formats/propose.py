@@ -82,7 +82,8 @@ def proposed_mapping(file: str) -> str:
     if len(parts) > 1:
         raise DialgaugeError("it holds several files; a mapping is proposed for one", file=file)
     try:
-        named = recognise(parts[0]).name
+        # FILE.map.yaml may be the empty file that a shell makes before 'data map FILE > FILE.map.yaml' begins.
+        named = recognise(parts[0], mapping_beside=False).name
     except UnknownFormat:
         named = ""
     if named not in ("", LAST_RESORT, "messages", "mapping", "mapped-log", "document"):

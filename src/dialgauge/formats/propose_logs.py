@@ -112,8 +112,9 @@ def open_verdict(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) 
     words = list(dict.fromkeys(as_text(each) for each in values if as_text(each).lower() not in WORDS))
     if words and all(number_in(word) is not None for word in words):
         numbers = sorted({number for word in words if (number := number_in(word)) is not None})
-        success["at_least"] = {"CHOOSE": numbers[:_MOST_WORDS]}
-        open_ones.append("from which number on it passed")
+        passing = numbers[1:] or numbers  # from the lowest on all would pass
+        success["at_least"] = {"CHOOSE": passing[:_MOST_WORDS]} if len(passing) > 1 else passing[0]
+        open_ones += ["from which number on it passed"] if len(passing) > 1 else []
     elif words:
         success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
         open_ones.append(f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}")

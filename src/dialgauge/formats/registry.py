@@ -173,14 +173,14 @@ class UnknownFormat(DialgaugeError):
         super().__init__(message, file=file)
 
 
-def recognise(part: Part) -> AnyFormat:
+def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
     """The one format the part is in; none or several is an error that tells how to name it.
 
     Files that accompany data (README, checksums, ...) are told by their name before any content is looked at.
     """
     if is_document(part.stem):
         return _own("document")
-    if part.path is not None and (written := Path(f"{part.path}.map.yaml")).is_file():
+    if mapping_beside and part.path is not None and (written := Path(f"{part.path}.map.yaml")).is_file():
         return format_named(str(written))
     peek = Peek(part)
     if not peek.head.strip():

@@ -33,6 +33,8 @@ SHOWN = (*STOPS, CHANGES, NAMES, VALUES, EMPTY, FROZEN, BELOW_EMPTY, "renamed", 
 
 #: Turns or values below this number say nothing.
 _FEW = 20
+#: What a pilot of a few dialogues must have for a note on slots that vanish.
+_FEWEST = 5
 _LISTED = 3
 
 
@@ -147,7 +149,7 @@ def _other_ids(coverage: TurnCoverage) -> Iterable[tuple[Note, str]]:
 
 
 def _changes(slots: int, gone: int) -> Iterable[Note]:
-    if slots >= _FEW and gone > 0.1 * slots:
+    if (slots >= _FEW and gone > 0.1 * slots) or (slots >= _FEWEST and gone > 0.5 * slots):
         sentence = f"{gone / slots:.0%} of the predicted slots are gone in the next turn: are these only the changes?"
         yield Note(CHANGES, sentence)
 
