@@ -38,7 +38,7 @@ help:
 	@echo "make soak    all tests, also the long ones, six times the examples, and the slow blocks of the documentation"
 	@echo "make bare    the wheel without extras in a fresh environment: every command (make test does this too)"
 	@echo "make release-check  sdist and wheel into dist/, checked, and the wheel tried in a fresh environment"
-	@echo "make programs  chromium, zsh and fish, which only tests use: make test installs those that are missing"
+	@echo "make programs  chromium, which only tests use: make test installs it if it is missing"
 	@echo "make properties  the property tests with newly drawn examples (make test draws the same ones every time)"
 	@echo "make fuzz    damaged and hostile input for SECONDS=3600 from SEED=0 on; TARGET=yaml: takes only some"
 	@echo "make golden  every command on the shared data: which values differ from tools/goldens.json; GOLDEN=lab-act for one"
@@ -95,9 +95,8 @@ bare: $(READY)
 release-check:
 	$(PYTHON) tools/release_check.py dist
 
-# What only tests drive, from Debian: chromium for the web pages, zsh and fish for completion. Those of a program that
-# is absent skip and say so.
-PROGRAMS := chromium zsh fish
+# What only tests drive, from Debian: chromium for the web pages. Where it is absent, they skip and say so.
+PROGRAMS := chromium
 programs:
 	@missing=$$(for name in $(PROGRAMS); do command -v $$name >/dev/null || echo $$name; done); \
 	test -z "$$missing" || { apt-get update -q && apt-get install -y -q $$missing; } \

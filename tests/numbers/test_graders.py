@@ -1,6 +1,7 @@
 """Graders against each other: rates, agreement and the true pass rate behind an imperfect grader, by their definitions.
 
-Notices: the last digit of a rate, of kappa, of alpha or of an interval's end; a verdict missing; two graders swapped.
+Notices: the last digit of a rate, of kappa, of alpha or of an interval's end (of
+kappa's, which is drawn at random, a tenth of its width); a verdict missing; two graders swapped.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from collections import Counter
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import pytest
 import surface
 from scipy import stats
+from shares_oracle import closed_forms
 
 TASKS = 60
 
@@ -35,10 +38,21 @@ def both(verdicts: dict[str, list[bool]]) -> list[tuple[bool, bool]]:
     return [(verdicts["model"][task], verdicts["ann"][task]) for task in range(0, TASKS, 2)]
 
 
+def ends(estimate: Any) -> tuple[float, float]:
+    return estimate["low"], estimate["high"]
+
+
+def of_share(right: int, cases: int) -> Any:
+    """The interval of a share, as in test_intervals.py."""
+    return pytest.approx(tuple(closed_forms(np.array([right]), cases)[0]), abs=1e-5)
+
+
 def test_rates(verdicts: dict[str, list[bool]], found: Any) -> None:
     by_name = {each["grader"]: each for each in found["graders"]}
     assert by_name["model"]["pass_rate"]["value"] == pytest.approx(sum(verdicts["model"]) / TASKS, abs=1e-12)
     assert by_name["ann"]["pass_rate"]["value"] == pytest.approx(sum(verdicts["ann"][::2]) / (TASKS / 2), abs=1e-12)
+    assert ends(by_name["model"]["pass_rate"]) == of_share(sum(verdicts["model"]), TASKS)
+    assert ends(by_name["ann"]["pass_rate"]) == of_share(sum(verdicts["ann"][::2]), TASKS // 2)
     assert (by_name["model"]["conversations"], by_name["ann"]["conversations"]) == (TASKS, TASKS / 2)
 
 
@@ -46,6 +60,7 @@ def test_agreement(verdicts: dict[str, list[bool]], found: Any) -> None:
     pairs = both(verdicts)
     [pair] = found["pairs"]
     same = sum(one == other for one, other in pairs) / len(pairs)
+    assert ends(pair["agreement"]) == of_share(sum(one == other for one, other in pairs), len(pairs))
     first, second = (sum(each) / len(pairs) for each in zip(*pairs, strict=True))
     chance = first * second + (1 - first) * (1 - second)
     assert pair["agreement"]["value"] == pytest.approx(same, abs=1e-12)
@@ -58,6 +73,17 @@ def test_agreement(verdicts: dict[str, list[bool]], found: Any) -> None:
     assert found["alpha"] == pytest.approx(1 - apart / by_chance, abs=1e-12)
 
 
+def test_the_interval_of_kappa(verdicts: dict[str, list[bool]], found: Any) -> None:
+    """Quantiles of resamples: drawn on both sides, so an end may be a tenth of the width off."""
+    pairs = np.array(both(verdicts), dtype=float)
+    drawn = pairs[np.random.default_rng(1).integers(len(pairs), size=(20_000, len(pairs)))]
+    same = (drawn[..., 0] == drawn[..., 1]).mean(axis=1)
+    first, second = drawn.mean(axis=1).T
+    chance = first * second + (1 - first) * (1 - second)
+    low, high = np.quantile((same - chance) / (1 - chance), [0.025, 0.975])
+    assert ends(found["pairs"][0]["kappa"]) == pytest.approx((low, high), abs=(high - low) / 10)
+
+
 def test_the_true_rate_behind_an_imperfect_grader(verdicts: dict[str, list[bool]], found: Any) -> None:
     """Rogan and Gladen (1978), with the interval of Lang and Reiczigel (2014)."""
     pairs, others = Counter(both(verdicts)), verdicts["model"]
@@ -66,6 +92,8 @@ def test_the_true_rate_behind_an_imperfect_grader(verdicts: dict[str, list[bool]
     [grader] = found["corrected"]
     assert grader["sensitivity"]["value"] == pytest.approx(hits / (hits + misses), abs=1e-12)
     assert grader["specificity"]["value"] == pytest.approx(rejected / (rejected + false), abs=1e-12)
+    assert ends(grader["sensitivity"]) == of_share(hits, hits + misses)
+    assert ends(grader["specificity"]) == of_share(rejected, rejected + false)
     apparent = sum(others) / len(others)
     assert grader["apparent"] == pytest.approx(apparent, abs=1e-12)
 

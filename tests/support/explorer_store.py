@@ -6,12 +6,9 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from dialgauge import Dialogue, Store, Turn, score
 from dialgauge.dialogue import State
-from dialgauge.measures import Count, Coverage, Score, Scores, Signature
-from dialgauge.runs import Run, new_run
+from dialgauge.runs import Run
 
 SLOTS = ("area", "food", "pricerange", "name")
 VALUES = ("north", "south", "cheap", "dear", "italian")
@@ -50,27 +47,3 @@ def tracking_store(
         resamples=200,
     )
     return store, [store.add(run) for run in scored.runs]
-
-
-def large_run(count: int, called: str = "large") -> Run:
-    """A run over very many short dialogues, one measure."""
-    ids = [f"D{number:06}" for number in range(count)]
-    dialogues = [
-        Dialogue(
-            id=name,
-            turns=(Turn(speaker="user", text=f"number {number} please"), Turn(speaker="system", text="here it is")),
-            domains=(DOMAINS[number % 2],),
-        )
-        for number, name in enumerate(ids)
-    ]
-    num = np.arange(count, dtype=float) % 11
-    den = np.full(count, 10.0)
-    value = Score(
-        value=float(num.sum() / den.sum()), unit="share", higher_is_better=True, lower=0.0, upper=1.0,
-        signature=Signature(measure="JGA").long(),
-    )  # fmt: skip
-    scores = Scores(
-        dialogues=ids, sums={"JGA": (num, den)}, scores={"JGA": value},
-        coverage=Coverage({"dialogues": Count(expected=count, read=count, scored=count, failed=0)}),
-    )  # fmt: skip
-    return new_run(kind="tracking", name=called, scores=scores, corpus=dialogues)

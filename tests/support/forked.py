@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import connection, forkserver, get_context
 from multiprocessing.connection import Connection
@@ -81,19 +80,3 @@ def _run(program: str, words: list[str], given: Connection, printing: Connection
     sys.argv = ["", *words]
     sys.modules["__main__"].__file__ = __file__  # without a file DuckDB takes it for a session, and shows its progress
     exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
-
-
-def run_module_forked(
-    command: Sequence[str], *, input: bytes, capture_output: bool, timeout: float, check: bool
-) -> subprocess.CompletedProcess[bytes]:
-    """In place of :func:`subprocess.run` for ``python ... -m MODULE ARGUMENT``."""
-    assert capture_output and not check and command[-3] == "-m"
-    process = Forked(f"import {command[-2]} as module; module.main()", command[-1], given=input)
-    try:
-        printed = process.communicate(timeout)
-    except TimeoutError:
-        process.kill()
-        process.communicate()
-        raise subprocess.TimeoutExpired(command, timeout) from None
-    assert process.returncode is not None
-    return subprocess.CompletedProcess(command, process.returncode, printed, b"")

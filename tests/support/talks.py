@@ -16,7 +16,6 @@ import msgspec
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, Task, Turn
 from dialgauge.users import GcdfConfig, load_config
-from support.reading import read_json
 
 _NAMES = {"nooffer": "NoOffer", "nobook": "NoBook", "offerbook": "OfferBook", "offerbooked": "OfferBooked"}
 
@@ -45,12 +44,6 @@ def turn(position: int, acts: Sequence[str], text: str = "") -> Turn:
 def talk(tasks: dict[str, Task], *turns: Sequence[str], id: str = "d1") -> Dialogue:
     """A whole conversation."""
     return Dialogue(id=id, turns=tuple(turn(place, acts) for place, acts in enumerate(turns)), goal=Goal(tasks=tasks))
-
-
-def from_record(record: dict[str, Any]) -> Dialogue:
-    """A conversation as a GCDF1 file has it."""
-    (found,), _ = read_json("gcdf1", [record])
-    return found
 
 
 def mishear(dialogue: Dialogue, position: int, *acts: str) -> Dialogue:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialgauge.tasks import GoldTasks, read_gold
 from dialgauge.worlds.town import TownDatabase, TownSearch, described
 
 ROWS: dict[str, list[dict[str, Any]]] = {
@@ -155,8 +154,3 @@ def write_town(folder: Path) -> Path:
     gold = folder / "gold.json"
     gold.write_text(json.dumps(gold_file()))
     return gold
-
-
-def small_gold(folder: Path) -> GoldTasks:
-    """The gold dialogues, read."""
-    return read_gold(write_town(folder))

@@ -248,12 +248,6 @@ def _behaviours() -> list[str]:
     return [*users.LABELS, *users.REASONS]
 
 
-def _explained_measures() -> list[str]:
-    from dialgauge import measures
-
-    return [*measures.families(), *measures.cards()]
-
-
 def _datasets() -> Iterable[str]:
     from dialgauge import data
 
@@ -263,7 +257,6 @@ def _datasets() -> Iterable[str]:
 AGENTS = names_of("agents", "agent_names")
 BEHAVIOURS = known(_behaviours)
 DATASETS = known(_datasets)
-EXPLAINED_MEASURES = known(_explained_measures)
 FORMATS = names_of("formats", "formats")
 KINDS = names_of("kinds", "run_kinds")
 MODELS = names_of("rankers", "ranker_names")

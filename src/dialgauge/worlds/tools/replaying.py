@@ -43,12 +43,6 @@ class Replay(Struct, frozen=True):
         """How many calls have which drift."""
         return Counter(call.drift for call in self.calls)
 
-    def unknown_tools(self) -> Counter[str]:
-        """Calls of tools that the domain does not have, by name."""
-        return Counter(
-            call.recorded.name for call in self.calls if call.outcome is not None and call.outcome.status == "unknown"
-        )
-
     def writes(self) -> Iterator[ReplayedCall]:
         """The recorded calls of tools that write."""
         tools = self.world.domain.tools
