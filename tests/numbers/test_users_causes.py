@@ -101,7 +101,7 @@ def test_who_heard_something() -> None:
 
 def test_requests_that_acts_alone_make() -> None:
     first = [("Hotel-Inform", "area", "north"), ("Hotel-Request", "phone", "?")]
-    run = surface.heard_users([(first, None), ([("Hotel-Inform", "phone", "1")], None)])
+    run = surface.heard_users([(first, None), ([], None)])  # an answer would count as told unasked
     assert surface.values(run)["R-GCDF1"] == 1.0
 
 
