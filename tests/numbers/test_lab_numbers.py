@@ -299,3 +299,6 @@ def test_trials_of_goals_are_trials_of_tasks() -> None:
     assert values["Success(rules=compat)"] == pytest.approx(share, abs=1e-12)
     assert values["pass^1(rules=compat)"] == pytest.approx(share, abs=1e-12)
     assert values["pass^3(rules=compat)"] == pytest.approx(fmean(map(all, verdicts.values())), abs=1e-12)
+    for name in [one for one in values if one.startswith(("Success", "Book(", "EntityMatch"))]:
+        right, of = map(sum, zip(*surface.by_dialogue(run, name).values(), strict=True))
+        assert values[name] == pytest.approx(right / of, abs=1e-12), name
