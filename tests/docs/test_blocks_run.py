@@ -34,7 +34,7 @@ _STORE = re.compile(r"--store (\S+)")
 _LONG = frozenset(
     {
         *("babi", "compare", "compare-systems", "explore", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),
-        *("huggingface", "system", "tasks", "tasks-blame", "user-fault-checks", "user-faults", "users"),
+        *("python-ecosystem", "system", "tasks", "tasks-blame", "user-fault-checks", "user-faults", "users"),
     }
 )
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]
