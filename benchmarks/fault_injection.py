@@ -23,8 +23,20 @@ from faulty_systems import (
 )
 from msgspec.structs import replace
 
-from dialgauge.agents import Agent, Level, Reply, Scenario, SystemContext, UserContext, converse
-from dialgauge.agents.town import AgendaUser, Channel, RuleSystem, TownSystem, TownUser
+from dialgauge.agents import (
+    ActSystem,
+    ActUser,
+    AgendaUser,
+    Agent,
+    Channel,
+    Level,
+    Reply,
+    RuleSystem,
+    Scenario,
+    SystemContext,
+    UserContext,
+    converse,
+)
 from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.intents import REFUSING, REQUEST, SELECT
@@ -129,7 +141,7 @@ def _agents(
     fault: InjectedFault, draws: Draws, ledger: InjectedFaults, channel: Channel, scenario: Scenario
 ) -> tuple[Agent, Agent, Scenario]:
     core: Callable[[DomainBackend, Draws], RuleSystem] = RuleSystem
-    user: Agent = TownUser("user", AgendaUser, channel=channel)
+    user: Agent = ActUser("user", AgendaUser, channel=channel)
     if fault == "ignoring policy":
         core = faulty_core(IgnoringPolicy, draws, ledger)
     elif fault == "late policy":
@@ -140,7 +152,7 @@ def _agents(
         kind = WrongBackend if fault == "erring policy" else RefusingBackend
         if isinstance(scenario.office, DomainBackend):
             scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
-    system: Agent = TownSystem("system", core, channel=channel)
+    system: Agent = ActSystem("system", core, channel=channel)
     if fault == "forgetful user":
         return _Forgetful(user, draws, ledger), system, scenario
     if fault == "deaf system":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from dialgauge.agents.town import RuleSystem
+from dialgauge.agents import RuleSystem
 from dialgauge.dialogue import Act, Call, Speaker
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import Booking, DomainBackend, Entity, Found, Service, SlotType, act

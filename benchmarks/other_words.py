@@ -20,8 +20,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from word_styles import STYLES, UNSEEN, Style
 
-from dialgauge.agents import Agent, Reply, SystemContext, UserListener, Vocabulary, Wording, converse
-from dialgauge.agents.town import RuleSystem
+from dialgauge.agents import Agent, Reply, RuleSystem, SystemContext, UserListener, Vocabulary, Wording, converse
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.lab import AgentSpec, blame_conversations, lab_scenario, make_lab_config, with_states, with_told_acts
 from dialgauge.tasks import judge_outcomes

@@ -39,7 +39,7 @@ def test_a_class_of_a_file(file: Path) -> None:
 
 
 def test_a_class_of_a_module() -> None:
-    assert make_agent("dialgauge.agents.town.corpus_agents:Silent").name == "silent"
+    assert make_agent("dialgauge.agents.stand_ins:Silent").name == "silent"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,17 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.agents.act_agents import ActSystem as ActSystem, ActUser as ActUser
+    from dialgauge.agents.agenda import AgendaOptions as AgendaOptions, AgendaUser as AgendaUser
+    from dialgauge.agents.baseline_user import BaselineOptions as BaselineOptions, BaselineUser as BaselineUser
+    from dialgauge.agents.channel import (
+        ERROR_KINDS as ERROR_KINDS,
+        SHIPPED as SHIPPED,
+        Channel as Channel,
+        ChannelRates as ChannelRates,
+        Damage as Damage,
+        kind_of as kind_of,
+    )
     from dialgauge.agents.history_bots import (
         CallableBot as CallableBot,
         HistoryBot as HistoryBot,
@@ -60,6 +71,7 @@ if TYPE_CHECKING:
     from dialgauge.agents.replier import AgentReplier as AgentReplier
     from dialgauge.agents.restaurant_bot import RuleBot as RuleBot
     from dialgauge.agents.restaurant_user import RestaurantUser as RestaurantUser
+    from dialgauge.agents.rule_system import Belief as Belief, RuleSystem as RuleSystem
     from dialgauge.agents.rules import RuleAgent as RuleAgent, Rules as Rules
     from dialgauge.agents.session import (
         EXPLANATION as EXPLANATION,

@@ -11,8 +11,17 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from dialgauge.agents.manners import BYE
-from dialgauge.agents.vocabulary import Phrase, Place, ServiceWords, SlotWords, Vocabulary, Words, is_any, phrase_of
+from dialgauge.agents.vocabulary import (
+    BYE,
+    Phrase,
+    Place,
+    ServiceWords,
+    SlotWords,
+    Vocabulary,
+    Words,
+    is_any,
+    phrase_of,
+)
 from dialgauge.dialogue import DONTCARE, Act, Call, Turn
 from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import minutes, truth

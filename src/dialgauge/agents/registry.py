@@ -19,19 +19,19 @@ from dialgauge.text import without_secrets
 
 #: What makes each agent: a class or a function whose keyword parameters are its options.
 BUILT_IN = {
-    "agenda": "dialgauge.agents.town.pipeline:agenda",
-    "agenda-baseline": "dialgauge.agents.town.pipeline:agenda_baseline",
-    "corpus-system": "dialgauge.agents.town.corpus_agents:corpus_system",
-    "corpus-user": "dialgauge.agents.town.corpus_agents:corpus_user",
-    "echo": "dialgauge.agents.town.corpus_agents:Echo",
+    "agenda": "dialgauge.agents.act_agents:agenda",
+    "agenda-baseline": "dialgauge.agents.act_agents:agenda_baseline",
+    "corpus-system": "dialgauge.agents.stand_ins:corpus_system",
+    "corpus-user": "dialgauge.agents.stand_ins:corpus_user",
+    "echo": "dialgauge.agents.stand_ins:Echo",
     "http": "dialgauge.agents.history_bots:HttpBot",
     "llm-system": "dialgauge.agents.llm.language_system:llm_system",
     "llm-user": "dialgauge.agents.llm.language_user:llm_user",
     "restaurant-user": "dialgauge.agents.restaurant_user:restaurant_user",
-    "rule-baseline": "dialgauge.agents.town.pipeline:rule_baseline",
-    "rule-system": "dialgauge.agents.town.pipeline:rule_system",
+    "rule-baseline": "dialgauge.agents.act_agents:rule_baseline",
+    "rule-system": "dialgauge.agents.act_agents:rule_system",
     "rules": "dialgauge.agents.rules:RuleAgent",
-    "silent": "dialgauge.agents.town.corpus_agents:Silent",
+    "silent": "dialgauge.agents.stand_ins:Silent",
 }
 #: Agents of ours that go by rules, and so hear through a channel; and those that are language models.
 RULE_AGENTS = frozenset({"agenda", "agenda-baseline", "rule-system", "rule-baseline"})

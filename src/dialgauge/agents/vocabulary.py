@@ -8,10 +8,15 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
-from dialgauge.dialogue import Ontology, SlotSpec
+from dialgauge.dialogue import Act, Ontology, SlotSpec
 from dialgauge.values import DAYS, NO_CONSTRAINT, minutes, number, plain, truth
-from dialgauge.worlds.domain import Domain, Service
+from dialgauge.worlds.domain import GENERAL, Domain, Service
 
+#: What either side says whatever the domain.
+AFFIRM, BYE, GREET, MORE, NEGATE, THANK, WELCOME = (
+    Act(f"{GENERAL}-{intent}", GENERAL)
+    for intent in ("affirm", "bye", "greet", "reqmore", "negate", "thank", "welcome")
+)
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "code", "text"]
 Phrase: TypeAlias = tuple[str, ...]
 

@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge import agents, agents as talkers, data, engine, lab, report, runs
-from dialgauge.agents import town as town_agents
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import Placement
 from dialgauge.cli.gates import Gates
@@ -49,7 +48,7 @@ Failures: TypeAlias = Literal["live", "paper"]
 
 
 _CLEAN = "clean"
-CHANNELS = known(lambda: [_CLEAN, *town_agents.SHIPPED])
+CHANNELS = known(lambda: [_CLEAN, *agents.SHIPPED])
 
 
 @options
@@ -585,7 +584,7 @@ class StudiedAgents(Agents):
     "errors",
     default="drop,value,relabel,insert",
     metavar="KINDS",
-    shell_complete=names_of("agents.town", "ERROR_KINDS", several=True),
+    shell_complete=names_of("agents", "ERROR_KINDS", several=True),
     help="Kinds of NLU error, comma-separated: drop, value, relabel, insert.",
 )
 @click.option(

@@ -21,6 +21,8 @@ from dialgauge.agents import (
     AGENT_ERROR,
     EXPLANATION,
     Agent,
+    Belief,
+    Channel,
     Level,
     Limits,
     RandomStreams,
@@ -30,7 +32,6 @@ from dialgauge.agents import (
     deciding_options,
     make_agent,
 )
-from dialgauge.agents.town import Belief, Channel
 from dialgauge.dialogue import Dialogue, Goal, Ontology, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice

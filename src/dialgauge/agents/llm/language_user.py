@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dialgauge.agents.act_agents import requested
 from dialgauge.agents.llm.speaker import LanguageAgent, Observer, VoiceSettings
 from dialgauge.agents.protocol import USER_DONE, USER_GAVE_UP, Reply, UserContext
-from dialgauge.agents.town.pipeline import requested
 from dialgauge.agents.vocabulary import ServiceWords, Vocabulary
 from dialgauge.agents.wording import items
 from dialgauge.dialogue import Turn

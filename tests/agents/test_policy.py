@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialgauge.agents.town import Belief, RuleSystem
+from dialgauge.agents import Belief, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.town import TOWN, Backend, TownDatabase, TownSearch, act

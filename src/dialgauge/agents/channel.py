@@ -306,7 +306,7 @@ def _parsed(kind: str) -> tuple[str, str, str]:
 def _shipped(name: str) -> Channel:
     if name == CLEAN:
         return Channel(ChannelRates())
-    return Channel(_rates(shipped_yaml("dialgauge.agents.town", "channels", f"{name}.yaml")))
+    return Channel(_rates(shipped_yaml("dialgauge.agents", "channels", f"{name}.yaml")))
 
 
 class _Sides(Struct):

@@ -12,8 +12,8 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from dialgauge import formats
+from dialgauge.agents.act_agents import requested
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, Context, Reply, UserContext
-from dialgauge.agents.town.pipeline import requested
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted

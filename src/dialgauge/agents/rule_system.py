@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from dialgauge.agents.manners import AFFIRM, BYE, GREET, MORE, THANK, WELCOME
+from dialgauge.agents.vocabulary import AFFIRM, BYE, GREET, MORE, THANK, WELCOME
 from dialgauge.dialogue import DONTCARE, Act, State, Values
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, REQUEST

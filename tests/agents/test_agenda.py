@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.agents.town import AgendaOptions, AgendaUser
+from dialgauge.agents import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainGoal, ServiceTask

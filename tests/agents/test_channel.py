@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.agents.town import Channel, ChannelRates, Damage, kind_of
+from dialgauge.agents import Channel, ChannelRates, Damage, kind_of
 from dialgauge.dialogue import Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError

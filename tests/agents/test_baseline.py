@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.agents.town import BaselineOptions, BaselineUser
+from dialgauge.agents import BaselineOptions, BaselineUser
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read

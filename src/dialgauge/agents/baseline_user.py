@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from dialgauge.agents.manners import BYE
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
+from dialgauge.agents.vocabulary import BYE
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
 from dialgauge.intents import CONFIRMING, INFORM, NO_OFFER, REFUSING, REQUEST, SELECT, TELLING

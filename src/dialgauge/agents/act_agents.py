@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from dialgauge.agents.agenda import AgendaOptions, AgendaUser, PersistentUser
+from dialgauge.agents.baseline_user import BaselineOptions, BaselineUser
+from dialgauge.agents.channel import Channel
 from dialgauge.agents.listening import SystemListener, UserListener
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
-from dialgauge.agents.town.agenda import AgendaOptions, AgendaUser, PersistentUser
-from dialgauge.agents.town.baseline import BaselineOptions, BaselineUser
-from dialgauge.agents.town.channel import Channel
-from dialgauge.agents.town.policy import RuleSystem
+from dialgauge.agents.rule_system import RuleSystem
 from dialgauge.agents.vocabulary import Vocabulary
 from dialgauge.agents.wording import Wording
 from dialgauge.dialogue import Act, Speaker, Turn, Values
@@ -44,7 +44,7 @@ class UserCore(Protocol):
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]: ...
 
 
-class _Pipeline:
+class _ActAgent:
     """What both sides share: how they hear and speak, whatever they decide."""
 
     side: Speaker
@@ -89,7 +89,7 @@ class _Pipeline:
         return replace(turn, text=text)
 
 
-class TownUser(_Pipeline):
+class ActUser(_ActAgent):
     """A simulated user."""
 
     side, _partner = "user", "system"
@@ -124,7 +124,7 @@ class TownUser(_Pipeline):
         )
 
 
-class TownSystem(_Pipeline):
+class ActSystem(_ActAgent):
     """A system with tracker and policy."""
 
     side, _partner = "system", "user"
@@ -179,7 +179,7 @@ def _shares(**settings: float) -> None:
 
 
 def _speech(channel: str, render: bool) -> dict[str, Any]:
-    """How an agent hears and speaks, as :class:`_Pipeline` takes it."""
+    """How an agent hears and speaks, as :class:`_ActAgent` takes it."""
     return {"channel": Channel.named(channel), "render": render}
 
 
@@ -192,7 +192,7 @@ def agenda(
     request_tries: int = 3,
     correction_tries: int = 2,
     booking_tries: int = 3,
-) -> TownUser:
+) -> ActUser:
     """The agenda user."""
     numbers = {
         "initiative": initiative, "patience": patience, "request_tries": request_tries,
@@ -201,7 +201,7 @@ def agenda(
     _at_least_zero(**numbers)
     options = AgendaOptions(**numbers)
     speech = _speech(channel, render)
-    return TownUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
+    return ActUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
 
 
 def agenda_baseline(
@@ -212,13 +212,13 @@ def agenda_baseline(
     at_once: int = 4,
     limit: int = 40,
     insist: bool = False,
-) -> TownUser:
+) -> ActUser:
     """The user of the GCDF1 paper, with its faults."""
     _at_least_zero(at_once=at_once - 1, limit=limit)
     _shares(anaphors=anaphors)
     options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
     speech = _speech(channel, render)
-    return TownUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
+    return ActUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
 
 
 def rule_system(
@@ -230,11 +230,11 @@ def rule_system(
     select: float = 0.1,
     exact: float = 0.1,
     more: float = 0.3,
-) -> TownSystem:
+) -> ActSystem:
     """The rule system."""
     _at_least_zero(ask_above=ask_above, attributes=attributes)
     _shares(select=select, exact=exact, more=more)
-    return TownSystem(
+    return ActSystem(
         "rule-system",
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
@@ -243,10 +243,10 @@ def rule_system(
     )
 
 
-def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> TownSystem:
+def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> ActSystem:
     """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
     and confirms bookings of all kinds with nothing but the reference."""
-    return TownSystem(
+    return ActSystem(
         "rule-baseline",
         lambda backend, draws: RuleSystem(
             backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
