@@ -33,7 +33,7 @@ _STORE = re.compile(r"--store (\S+)")
 #: (Those that people read first, README.md and docs/python.md, are run all the same.)
 _LONG = frozenset(
     {
-        *("babi", "compare", "compare-systems", "explore", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),
+        *("babi", "compare", "compare-systems", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),
         *("python-ecosystem", "system", "tasks", "tasks-blame", "user-fault-checks", "user-faults", "users"),
     }
 )

@@ -1,4 +1,4 @@
-"""Which predicted values are right under each profile, as docs/profiles.md and the public scorers it imitates say.
+"""Which predicted values are right under each profile, as docs/measures.md and the public scorers it imitates say.
 
 Notices: the value of one turn changed; one dialogue missing; two slots or two profiles swapped.
 """

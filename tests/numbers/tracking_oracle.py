@@ -1,7 +1,7 @@
 """Every tracking measure straight from its formula, one turn and one slot at a time. Slow and plain on purpose.
 
 Takes plain states, {dialogue: [{"domain-slot": value}, ...]}: a tuple lists acceptable values, None is a turn without a
-state. It borrows nothing from the product; the normalisation of names and values is written from docs/profiles.md.
+state. It borrows nothing from the product; the normalisation of names and values is written from docs/measures.md.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def _writes(made: DialogueFormat) -> bool:
 def _profiles() -> str:
     parts = [
         "# Profiles, one by one",
-        "Value-matching rules by name. [How profiles work, and which to choose](../profiles.md).",
+        "Value-matching rules by name. [How profiles work, and which to choose](../measures.md#comparison-profiles).",
     ]
     for entry in profile_listing():
         made = entry.content
