@@ -229,12 +229,12 @@ def _test(comparison: Comparison) -> str:
 
 
 def _family_note(comparison: Comparison) -> list[str]:
-    """What a reader must know where the verdict takes back what the table says of some measures."""
+    """How all measures but the headline are tested, and of which that takes back what the table says."""
     lost, family = comparison.verdict.lost, comparison.verdict.family
-    if not lost:
+    if len(family) < 2:
         return []
-    which = some_of(lost) if len(lost) < len(family) else "all of them"
-    return [f"Tested as one family of {counted(len(family), 'measure')}, the difference could be noise for {which}."]
+    note = f"The other {len(family)} measures are tested as one family (Holm)"
+    return [f"{note}: as part of it, the difference could be noise for {some_of(lost)}." if lost else f"{note}."]
 
 
 def _amount_notes(comparison: Comparison) -> list[str]:

@@ -1,8 +1,5 @@
 """The verdict of a comparison: who is ahead by the headline measure, by how much, how sure, and what disagrees.
 
-Scores of which nothing says whether more is better name nobody who is ahead, only who is higher. They come first where
-all else that is compared is what conversations took, such as turns: nobody compares agents for that alone.
-
 The headline measure is tested by itself. A reader of one sentence about all others takes whichever shows a difference:
 these are a family of their own (Holm), beyond the pairs of systems, for which the tests are corrected already. The
 p-values that are told are those of the tables, which are about one measure at a time.
@@ -12,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct, structs
@@ -29,15 +26,17 @@ if TYPE_CHECKING:
 _NOTHING = 1e-12
 #: Measures that are named one by one.
 _NAMED = 4
+#: Digits of a lead after the point, at most: as many as keep a small one from being printed as 0.
+_MOST_DIGITS = 6
 
 
 class MeasureVerdict(Struct, frozen=True):
     """What one measure says: the system with the best value, the next best, and the chance that this is noise.
 
-    Where nothing says which direction is better, ``best`` and ``leader`` are those with the highest value. ``lead`` is
-    positive whichever direction is better. ``p`` is the largest p-value of the leader against any other system,
-    corrected for pairs, as tables have it; NaN, and nobody leads, where a system has no value. ``p_family`` is
-    corrected for the measures of the family too, if this is one of them.
+    Where nothing says which direction is better (``higher_is_better`` is None), the best value is the highest.
+    ``lead`` is never negative. ``p`` is the largest p-value of the leader against any other system, corrected for
+    pairs, as tables have it; NaN, and nobody leads, where a system has no value. ``p_family`` is corrected for the
+    measures of the family too, if this is one of them.
     """
 
     measure: str
@@ -51,9 +50,6 @@ class MeasureVerdict(Struct, frozen=True):
     clear: bool
     unit: str | None
     higher_is_better: bool | None
-    #: The system with the worst value, and how far it is behind the leader; empty where several share that value.
-    last: str = ""
-    behind: float = 0.0
     #: Did the correction for the family take the answer that this measure gives by itself?
     lost: bool = False
 
@@ -65,23 +61,24 @@ class MeasureVerdict(Struct, frozen=True):
     @property
     def amount(self) -> str:
         """The lead with its unit: ``5.8 points``."""
-        return self._sized(self.lead)
-
-    @property
-    def last_place(self) -> str:
-        """Who has the worst value and how far behind; empty where several share it."""
-        if not self.last:
-            return ""
-        far = f"{self._sized(self.behind)} behind {plain(self.leader)}"
-        return f"{plain(self.last)} has the worst {plain(self.measure)}, {far}"
-
-    def _sized(self, difference: float) -> str:
-        return amount(Score(value=difference, unit=self.unit), difference, math.nan, math.nan)
+        share = self.unit == "share"
+        lead, digits = (100 * self.lead, 1) if share else (self.lead, 2)
+        while lead and digits < _MOST_DIGITS and not float(f"{lead:.{digits}f}"):
+            digits += 1
+        unit = self.unit or ""
+        named = " points" if share else f" {unit}" if unit.isalpha() and unit.endswith("s") else ""
+        return f"{lead:,.{digits}f}{named}"
 
     @property
     def certainty(self) -> str:
-        """The p-value in brackets, with the direction where that is not the usual one."""
-        return f"({_p(self.p)})" if self.higher_is_better else f"(lower is better; {_p(self.p)})"
+        """The p-value in brackets, with the direction where more is not better."""
+        p = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.2g}"
+        direction = {False: "lower is better; ", None: "nothing says whether more is better; "}
+        return f"({direction.get(self.higher_is_better, '')}{p})"
+
+    @property
+    def ahead(self) -> str:
+        return "higher" if self.higher_is_better is None else "ahead"
 
 
 class Verdict(Struct, frozen=True):
@@ -91,47 +88,17 @@ class Verdict(Struct, frozen=True):
     measures: tuple[MeasureVerdict, ...]
     #: Why there can be none, whatever the scores are; empty where there can.
     obstacle: str = ""
-    #: Measures of which nothing says whether more is better; whether they tell systems apart is said of each by itself.
-    undirected: tuple[MeasureVerdict, ...] = ()
-    #: Do these come first?
-    undirected_first: bool = False
 
     def __str__(self) -> str:
         if self.obstacle:
             return f"No verdict: {self.obstacle}"
-        if self.undirected_first or not self.measures:
-            lead = f"No {'score' if self.measures else 'measure'} says which system is better"
-            return "; ".join([lead, *self._higher(), *self._others(self.measures), *self._correction])
         headline, *others = self.measures
-        last = [headline.last_place] if headline.last_place and not self._two else []
-        higher = [] if any(measure.clear for measure in self.measures) else self._higher(unclear=False)
-        parts = self._headline(headline), *self._others(others, headline), *last, *self._correction, *higher
-        return "; ".join(parts)
+        return "; ".join([self._headline(headline), *self._others(headline, others)])
 
     @property
     def family(self) -> tuple[MeasureVerdict, ...]:
         """The measures that are tested together: all but the headline."""
-        return self.measures[0 if self.undirected_first else 1 :]
-
-    @property
-    def _correction(self) -> list[str]:
-        if len(self.family) < 2 or not any(verdict.clear for verdict in self.family):
-            return []
-        return [f"the {'' if self.undirected_first else 'other '}{len(self.family)} measures are tested as one family"]
-
-    def _higher(self, *, unclear: bool = True) -> Iterator[str]:
-        """Differences without a direction and, unless they are left out, the measures that show none."""
-        clear = [verdict for verdict in self.undirected if verdict.clear][:_NAMED]
-        for verdict in clear:
-            than = f" than {plain(verdict.runner_up)}, which is next" if not self._two else ""
-            last = "; nothing says whether more is better" if verdict is clear[-1] else ""
-            yield (
-                f"in {plain(verdict.measure)} {plain(verdict.leader)} is {verdict.amount} higher{than} "
-                f"({_p(verdict.p)} by itself{last}{' in any of them' if last and len(clear) > 1 else ''})"
-            )
-        if unclear:
-            rest = [verdict for verdict in self.undirected if not verdict.clear]
-            yield from self._unclear(rest, "", "shows no clear difference", "show no clear difference")
+        return self.measures[1:]
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -144,13 +111,15 @@ class Verdict(Struct, frozen=True):
 
     def _headline(self, verdict: MeasureVerdict) -> str:
         measure, leader, runner_up = map(plain, (verdict.measure, verdict.leader, verdict.runner_up))
+        than = "than" if verdict.higher_is_better is None else "of"
         if not verdict.defined:
             return f"{measure} has no value for some system"
         if verdict.clear and self._two:
-            return f"{leader} is ahead of {runner_up} by {verdict.amount} in {measure} {verdict.certainty}"
+            by = f"{verdict.ahead} {than} {runner_up} by {verdict.amount}"
+            return f"{leader} is {by} in {measure} {verdict.certainty}"
         if verdict.clear:
-            lead = f"of {runner_up} by {verdict.amount} {verdict.certainty}"
-            return f"{leader} is ahead of every other system in {measure}, {lead}"
+            lead = f"{than} {runner_up} by {verdict.amount} {verdict.certainty}"
+            return f"{leader} is {verdict.ahead} {than} every other system in {measure}, {lead}"
         if not verdict.lead:
             return f"{measure} has the same best value for {listed([plain(name) for name in verdict.best], _NAMED)}"
         if self._two:
@@ -159,64 +128,46 @@ class Verdict(Struct, frozen=True):
         behind = f"{leader} has the top value, {runner_up} is {verdict.amount} behind"
         return f"{measure} names no clear winner: {behind} {verdict.certainty}"
 
-    def _others(self, others: Sequence[MeasureVerdict], headline: MeasureVerdict | None = None) -> Iterator[str]:
+    def _others(self, headline: MeasureVerdict, others: Sequence[MeasureVerdict]) -> Iterator[str]:
         clear = [other for other in others if other.clear]
-        for leader in sorted(
-            dict.fromkeys(verdict.leader for verdict in clear),
-            key=lambda name: headline is not None and name != headline.leader,
-        ):
-            won = [verdict for verdict in clear if verdict.leader == leader]
+        groups = dict.fromkeys((verdict.leader, verdict.ahead) for verdict in clear)
+        for leader, ahead in sorted(groups, key=lambda group: group != (headline.leader, headline.ahead)):
+            won = [verdict for verdict in clear if (verdict.leader, verdict.ahead) == (leader, ahead)]
             names = listed([plain(verdict.measure) for verdict in won], _NAMED)
-            if headline is not None and headline.clear and leader == headline.leader:
+            if headline.clear and (leader, ahead) == (headline.leader, headline.ahead):
                 yield f"also in {names}"
             elif len(won) == 1:
-                yield f"in {names} {plain(leader)} is ahead by {won[0].amount} {won[0].certainty}"
+                yield f"in {names} {plain(leader)} is {ahead} by {won[0].amount} {won[0].certainty}"
             else:
-                yield f"in {names} {plain(leader)} is ahead"
-        unclear = [other for other in others if not other.clear]
-        other = "" if headline is not None and headline.clear else "other "
-        yield from self._unclear(unclear, other, "names no clear winner", "name no clear winner")
-
-    def _unclear(self, verdicts: Sequence[MeasureVerdict], other: str, one: str, several: str) -> Iterator[str]:
-        """Measures that tell nobody apart, and those that some system has no value of."""
-        if unclear := [verdict.measure for verdict in verdicts if verdict.defined]:
-            what = "cannot tell them apart" if self._two else one if len(unclear) == 1 else several
-            yield f"{_counted(unclear, other)} {what}"
-        if undefined := [verdict.measure for verdict in verdicts if not verdict.defined]:
-            yield f"{_counted(undefined)} {_verb('lack', undefined)} a value for some system"
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
-
-
-def _counted(measures: Sequence[str], other: str = "") -> str:
-    return plain(measures[0]) if len(measures) == 1 else counted(len(measures), f"{other}measure")
-
-
-def _verb(verb: str, measures: Sequence[str]) -> str:
-    return f"{verb}s" if len(measures) == 1 else verb
+                yield f"in {names} {plain(leader)} is {ahead}"
+        if unclear := [other.measure for other in others if other.defined and not other.clear]:
+            several = "measures" if headline.clear else "other measures"
+            which = plain(unclear[0]) if len(unclear) == 1 else f"{len(unclear)} {several}"
+            winner = "names no clear winner" if len(unclear) == 1 else "name no clear winner"
+            yield f"{which} {'cannot tell them apart' if self._two else winner}"
+        if undefined := [plain(other.measure) for other in others if not other.defined]:
+            yield f"some system has no value of {listed(undefined, _NAMED)}"
 
 
 def verdict_of(comparison: Comparison) -> Verdict:
-    """The verdict by all measures that have a better direction; those of parts count only where there are no others."""
+    """The verdict by all measures; those of parts count only where there are no others.
+
+    The headline is that of the kind, else the first that judges: what conversations took, such as turns, does not.
+    """
     known = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
-    directed = [name for name, score in known.items() if score is None or score.higher_is_better is not None]
-    measures = [measure for measure in directed if not is_of_part(measure, known)] or directed
+    measures = [measure for measure in known if not is_of_part(measure, known)] or list(known)
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
-    judging = [name for name in measures if not _is_effort(known[name])]
-    measures.sort(key=lambda measure: measure not in (headlines or judging)[:1])
-    undirected = [name for name in known if name not in directed]
-    undirected_first = bool(undirected) and not judging
-    first = 0 if undirected_first else 1
-    obstacle = _obstacle(comparison, max(1, len(measures) - first))
-    alone, others = (
-        [_verdict_alone(comparison, measure, obstacle) for measure in names] for names in (measures, undirected)
-    )
-    corrected = holm([verdict.p for verdict in alone[first:]]).tolist() if alone[first:] else []
-    family = [_in_family(verdict, p, comparison.alpha) for verdict, p in zip(alone[first:], corrected, strict=True)]
-    return Verdict(comparison.systems, (*alone[:first], *family), obstacle, tuple(others), undirected_first)
+    directed = [name for name in measures if comparison.scores.higher_is_better(name) is not None]
+    judging = [name for name in directed if not _is_effort(known[name])]
+    undirected = [name for name in measures if name not in directed]
+    headline = [*headlines, *judging, *undirected, *measures][0]
+    measures.sort(key=lambda measure: measure != headline)
+    obstacle = _obstacle(comparison, max(1, len(measures) - 1))
+    first, *others = (_verdict_alone(comparison, measure, obstacle) for measure in measures)
+    corrected = holm([verdict.p for verdict in others]).tolist() if others else []
+    family = [_in_family(verdict, p, comparison.alpha) for verdict, p in zip(others, corrected, strict=True)]
+    return Verdict(comparison.systems, (first, *family), obstacle)
 
 
 def _in_family(verdict: MeasureVerdict, p: float, alpha: float) -> MeasureVerdict:
@@ -227,24 +178,6 @@ def _in_family(verdict: MeasureVerdict, p: float, alpha: float) -> MeasureVerdic
 def _is_effort(score: Score | None) -> bool:
     """Is it what conversations took, such as turns or dollars, and says nothing of how good they were?"""
     return score is not None and score.higher_is_better is False and score.unit != "share"
-
-
-def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> MeasureVerdict:
-    """What a measure says by itself: its p-value is not corrected for other measures."""
-    leader, second, lead, p = _leader(comparison, measure)
-    score = comparison.scores.run_score(measure)
-    return MeasureVerdict(
-        measure,
-        comparison.systems[leader],
-        comparison.systems[second],
-        lead=lead,
-        p=p,
-        p_family=p,
-        clear=p < comparison.alpha and not obstacle,
-        unit=score.unit if score is not None else None,
-        higher_is_better=comparison.scores.higher_is_better(measure),
-        **_ends(comparison, measure, leader),
-    )
 
 
 def _obstacle(comparison: Comparison, measures: int) -> str:
@@ -260,76 +193,30 @@ def _obstacle(comparison: Comparison, measures: int) -> str:
     return ""
 
 
-def _ends(comparison: Comparison, measure: str, leader: int) -> dict[str, Any]:
-    """The systems with the best value; and where just one has the worst, which, and how far it is behind."""
+def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> MeasureVerdict:
+    """What a measure says by itself: its p-value is not corrected for other measures."""
+    score, names = comparison.scores.run_score(measure), comparison.systems
     values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
-    best, last = (np.flatnonzero(abs(values - end) < _NOTHING).tolist() for end in (values.max(), values.min()))
-    ends = {"best": tuple(comparison.systems[place] for place in best or [leader])}
-    if len(last) != 1:
-        return ends
-    return ends | {"last": comparison.systems[last[0]], "behind": float(values.max() - values.min())}
-
-
-def _leader(comparison: Comparison, measure: str) -> tuple[int, int, float, float]:
-    """The best system and the next best by their places, what lies between them, and the p-value of the best."""
-    values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
-    if np.isnan(values).any():
-        return 0, 1, math.nan, math.nan
     leader, second = np.argsort(-values, kind="stable")[:2].tolist()
-    names = comparison.systems
-    others = [name for index, name in enumerate(names) if index != leader]
-    p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
+    best = np.flatnonzero(abs(values - values[leader]) < _NOTHING).tolist() or [leader]
     lead = float(values[leader] - values[second])
-    return leader, second, lead if lead >= _NOTHING else 0.0, p
-
-
-#: Digits after the point, at least and at most: as many as keep a number that is not 0 from being printed as one.
-_LEAST, _MOST = 1, 6
-
-
-def numbers(score: Score | None, *values: float | None) -> list[str]:
-    """Values of one measure, all with the same number of digits; shares in percent.
-
-    >>> numbers(Score(value=0.5, unit="share"), 0.058, 0.0004)
-    ['5.80', '0.04']
-    """
-    scale = 100.0 if score is not None and score.unit == "share" else 1.0
-    defined = [scale * value for value in values if value is not None and math.isfinite(value)]
-    least = _LEAST if scale > 1 else 2
-    digits = next((d for d in range(least, _MOST) if all(not n or float(f"{n:.{d}f}") for n in defined)), _MOST)
-    return [
-        "undefined" if value is None or not math.isfinite(value) else _written(scale * (value or 0.0), digits)
-        for value in values
-    ]
-
-
-def _written(number: float, digits: int) -> str:
-    text = f"{number:,.{digits}f}"
-    return text.lstrip("-") if not float(text.replace(",", "")) else text
-
-
-def interval(low: str, high: str) -> str:
-    """``, [low, high]``, or nothing where the ends are not known."""
-    return "" if "undefined" in (low, high) else f", [{low}, {high}]"
-
-
-def unit_of(score: Score | None) -> str:
-    """What follows a difference: points of percent for shares, else the unit's own name, where a number can precede it.
-
-    >>> unit_of(Score(value=7.19, unit="exchanges")), unit_of(Score(value=0.5, unit="reciprocal rank"))
-    (' exchanges', '')
-    """
-    if score is None or score.unit is None:
-        return ""
-    if score.unit == "share":
-        return " points"
-    return f" {score.unit}" if score.unit.isalpha() and score.unit.endswith("s") else ""
-
-
-def amount(score: Score | None, value: float, low: float, high: float) -> str:
-    """A difference with its interval: ``5.8 points, [4.1, 7.5]``."""
-    number, lower, upper = numbers(score, value, low, high)
-    return f"{number}{unit_of(score)}{interval(lower, upper)}"
+    if np.isnan(values).any():
+        p = math.nan
+    else:
+        others = [name for name in names if name != names[leader]]
+        p = max(comparison.difference(names[leader], other, measure).adjusted for other in others)
+    return MeasureVerdict(
+        measure,
+        names[leader],
+        names[second],
+        best=tuple(names[place] for place in best),
+        lead=lead if lead >= _NOTHING else 0.0,
+        p=p,
+        p_family=p,
+        clear=p < comparison.alpha and not obstacle,
+        unit=score.unit if score is not None else None,
+        higher_is_better=comparison.scores.higher_is_better(measure),
+    )
 
 
 def is_of_part(measure: str, measures: Container[str]) -> bool:
