@@ -41,7 +41,7 @@ from dialgauge.dialogue import Act, Dialogue, Ontology, Speaker, Turn
 from dialgauge.draws import Draws
 from dialgauge.intents import REFUSING, REQUEST, SELECT
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, LoadedDomain, lab_scenario, with_states
-from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal, ServiceTask, act
+from dialgauge.worlds.domain import Domain, DomainGoal, ServiceDesk, ServiceTask, act
 
 #: Who forgets, mishears, ignores, errs, refuses or breaks down.
 InjectedFault: TypeAlias = Literal[
@@ -140,7 +140,7 @@ def injected_conversations(
 def _agents(
     fault: InjectedFault, draws: Draws, ledger: InjectedFaults, channel: Channel, scenario: Scenario
 ) -> tuple[Agent, Agent, Scenario]:
-    core: Callable[[DomainBackend, Draws], RuleSystem] = RuleSystem
+    core: Callable[[ServiceDesk, Draws], RuleSystem] = RuleSystem
     user: Agent = ActUser("user", AgendaUser, channel=channel)
     if fault == "ignoring policy":
         core = faulty_core(IgnoringPolicy, draws, ledger)
@@ -150,7 +150,7 @@ def _agents(
         core = faulty_core(MisinformingPolicy, draws, ledger)
     elif fault in ("erring policy", "refusing world"):
         kind = WrongBackend if fault == "erring policy" else RefusingBackend
-        if isinstance(scenario.office, DomainBackend):
+        if isinstance(scenario.office, ServiceDesk):
             scenario = replace(scenario, office=kind.around(scenario.office, draws, ledger))
     system: Agent = ActSystem("system", core, channel=channel)
     if fault == "forgetful user":

@@ -9,7 +9,7 @@ from msgspec import Struct
 from dialgauge.agents import RuleSystem
 from dialgauge.dialogue import Act, Call, Speaker
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import Booking, DomainBackend, Entity, Found, Service, SlotType, act
+from dialgauge.worlds.domain import Booking, Entity, Found, Service, ServiceDesk, SlotType, act
 
 #: Times that are booked instead.
 _HOURS = tuple(f"{hour:02d}:15" for hour in range(9, 21))
@@ -68,10 +68,10 @@ class _FaultyCore(RuleSystem):
 
 def faulty_core(
     kind: type[_FaultyCore], draws: Draws, ledger: InjectedFaults
-) -> Callable[[DomainBackend, Draws], RuleSystem]:
+) -> Callable[[ServiceDesk, Draws], RuleSystem]:
     """What makes systems with a fault of a kind; the draws decide which slot it befalls."""
 
-    def make(backend: DomainBackend, own: Draws) -> RuleSystem:
+    def make(backend: ServiceDesk, own: Draws) -> RuleSystem:
         core = kind(backend, own)
         core.ledger, core.kinds, core.place = ledger, [], draws.integer(0, 3)
         core.how = draws.pick(("search", "request", "booking"))
@@ -152,11 +152,11 @@ class MisinformingPolicy(_FaultyCore):
 # The office
 
 
-class _FaultyBackend(DomainBackend):
+class _FaultyBackend(ServiceDesk):
     """An office with a fault. It shares the list of calls with the one that it takes the place of."""
 
     @classmethod
-    def around(cls, office: DomainBackend, draws: Draws, ledger: InjectedFaults) -> _FaultyBackend:
+    def around(cls, office: ServiceDesk, draws: Draws, ledger: InjectedFaults) -> _FaultyBackend:
         """An office like another one, which it stands in for."""
         kind = type(cls.__name__, (cls, type(office)), {})
         other: _FaultyBackend = object.__new__(kind)

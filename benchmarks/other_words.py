@@ -24,7 +24,7 @@ from dialgauge.agents import Agent, Reply, RuleSystem, SystemContext, UserListen
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.lab import AgentSpec, blame_conversations, lab_scenario, make_lab_config, with_states, with_told_acts
 from dialgauge.tasks import judge_outcomes
-from dialgauge.worlds.domain import DomainBackend, DomainGoal, DomainSearch, draw_goals, load_domain
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceDesk, draw_goals, load_domain
 
 DOMAINS = Path(__file__).parent / "domains"
 #: Not looked at before the end.
@@ -46,7 +46,7 @@ class StyledSystem:
 
     def start(self, context: SystemContext) -> None:
         """A new conversation."""
-        assert isinstance(context.office, DomainBackend) and context.streams is not None
+        assert isinstance(context.office, ServiceDesk) and context.streams is not None
         domain = context.office.domain
         self._core = RuleSystem(context.office, context.streams("system-core"))
         self._vocabulary = Vocabulary.of(domain)

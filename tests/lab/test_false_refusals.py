@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from dialgauge.agents import Desk, Reply, SystemContext
+from dialgauge.agents import Reply, SystemContext
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.lab import (
     AgentSpec,
@@ -51,17 +51,18 @@ class _PartsOfWords:
     name = "parts-of-words"
 
     def start(self, context: SystemContext) -> None:
-        self._desk = Desk(context.office)
+        assert context.office is not None
+        self._desk = context.office
         self._wishes: dict[str, str] = {}
 
     def respond(self, turn: Turn | None) -> Reply:
-        search = self._desk.tools[0]
+        search = self._desk.tools()[0]
         words = turn.text.lower() if turn is not None else ""
         for slot, schema in search["parameters"]["properties"].items():
             for value in schema.get("enum", []):
                 if value.lower() in words:
                     self._wishes[slot] = value
-        rows = self._desk.use(search["name"], self._wishes)["rows"]
+        rows = self._desk.call(search["name"], self._wishes).result["rows"]
         text = f"I have {', '.join(f'{k}: {v}' for k, v in rows[0].items())}." if rows else "Sorry, there is none."
         return Reply(turn=Turn(speaker="system", text=text))
 

@@ -13,7 +13,6 @@ import pytest
 
 from agents.test_history_bots import server
 from dialgauge.agents import Reply, Vocabulary
-from dialgauge.agents.llm import Desk
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
 from dialgauge.draws import Draws
 from dialgauge.lab import AgentSpec, BrokenLink, ConversationBlame, converse, open_domain, with_told_acts
@@ -254,19 +253,19 @@ def test_a_bot_behind_http_uses_tools_and_is_judged_by_them() -> None:
 
 
 def test_the_desk_of_a_domain_is_enough_for_a_booking() -> None:
-    desk = Desk(SEARCH.backend(Draws(1, "x")))
-    told = desk.use("book_bike", {"bike": "Corvo Glide", "day": "friday", "time": "9:30", "hours": 2})
+    desk = SEARCH.backend(Draws(1, "x"))
+    told = desk.call("book_bike", {"bike": "Corvo Glide", "day": "friday", "time": "9:30", "hours": 2}).result
     assert told["outcome"] == "booked" and told["reference"] in told["message"]
 
 
 def test_rows_that_share_a_name_are_found_and_booked_by_their_id() -> None:
     library = DomainSearch(load_domain(BENCHMARKS.parent / "docs" / "examples" / "domains" / "library"))
-    desk = Desk(library.backend(Draws(1, "x")))
-    found = desk.use("search_book", {"title": "The Salt Ledger"})["rows"]
+    desk = library.backend(Draws(1, "x"))
+    found = desk.call("search_book", {"title": "The Salt Ledger"}).result["rows"]
     assert len({row["title"] for row in found}) == 1 < len({row["copy"] for row in found})
     last = found[-1]["copy"]
     for arguments in ({"title": last}, {"copy": last}, {"title": "The Salt Ledger", "copy": last}):
         backend = library.backend(Draws(1, "x"))
-        assert Desk(backend).use("book_book", {**arguments, "pickup": "Tannery", "weeks": 2})["outcome"] == "booked"
+        assert backend.call("book_book", {**arguments, "pickup": "Tannery", "weeks": 2}).result["outcome"] == "booked"
         (row,) = backend.take_calls()[-1].rows
         assert (library.domain.services["book"].rows or ())[row]["copy"] == last

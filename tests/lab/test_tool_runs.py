@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from dialgauge.agents import Limits, Reply, SystemContext, ToolDesk, converse
+from dialgauge.agents import Limits, Reply, SystemContext, converse
 from dialgauge.dialogue import Turn
 from dialgauge.lab import run_tool_domain
 from dialgauge.runs import Store
-from dialgauge.worlds.tools import ToolDomain, load_tool_domain
+from dialgauge.worlds.tools import ToolDesk, ToolDomain, load_tool_domain
 from support.commands import dialgauge
 from support.model_server import Answer, ModelServer, model_server, said, tool_call
 
@@ -114,12 +114,12 @@ class Transferring:
 
     def start(self, context: SystemContext) -> None:
         assert isinstance(context.office, ToolDesk)
-        assert {"name", "description", "parameters"} == context.office.tools[0].keys()
+        assert {"name", "description", "parameters"} == context.office.tools()[0].keys()
         assert "policy" in context.office.policy.lower()
         self.office = context.office
 
     def respond(self, turn: Turn | None) -> Reply:
-        told = self.office.call("transfer_to_person", {"summary": turn.text if turn else ""})
+        told = self.office.call("transfer_to_person", {"summary": turn.text if turn else ""}).text
         return Reply(turn=Turn(speaker="system", text=told), done=self.office.ended)
 
 

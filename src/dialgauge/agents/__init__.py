@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         SystemListener as SystemListener,
         UserListener as UserListener,
     )
-    from dialgauge.agents.llm.desk import Desk as Desk
     from dialgauge.agents.protocol import (
         AGENT_ERROR as AGENT_ERROR,
         BROKEN_ENDS as BROKEN_ENDS,
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
         RandomStreams as RandomStreams,
         Reply as Reply,
         SystemContext as SystemContext,
-        ToolBackend as ToolBackend,
         Usage as Usage,
         UserContext as UserContext,
     )
@@ -78,7 +76,6 @@ if TYPE_CHECKING:
         Scenario as Scenario,
         converse as converse,
     )
-    from dialgauge.agents.tool_desk import ToolDesk as ToolDesk, ToolPlan as ToolPlan
     from dialgauge.agents.vocabulary import ServiceWords as ServiceWords, Vocabulary as Vocabulary
     from dialgauge.agents.wording import Wording as Wording
 

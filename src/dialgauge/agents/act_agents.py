@@ -24,7 +24,7 @@ from dialgauge.dialogue import Act, Speaker, Turn, Values
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import REQUEST
-from dialgauge.worlds.domain import Domain, DomainBackend, DomainGoal
+from dialgauge.worlds.domain import Domain, DomainGoal, ServiceDesk
 
 #: No search finds so many rows.
 _NEVER = 1_000_000
@@ -129,7 +129,7 @@ class ActSystem(_ActAgent):
 
     side, _partner = "system", "user"
 
-    def __init__(self, name: str, core: Callable[[DomainBackend, Draws], RuleSystem], **speech: Any) -> None:
+    def __init__(self, name: str, core: Callable[[ServiceDesk, Draws], RuleSystem], **speech: Any) -> None:
         super().__init__(name, **speech)
         self._make = core
 
@@ -138,7 +138,7 @@ class ActSystem(_ActAgent):
         if not isinstance(context, SystemContext):
             raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
         office, streams = context.office, context.streams
-        if not isinstance(office, DomainBackend) or streams is None:
+        if not isinstance(office, ServiceDesk) or streams is None:
             raise DialgaugeError(f"{self.name} is a system of domains with services: it needs their search and booking")
         self._core = self._make(office, streams("system-core"))
         self._begin(context, office.domain, streams)

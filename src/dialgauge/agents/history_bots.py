@@ -20,7 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import NO_RESULT, SILENCE
 from dialgauge.rankers import NO_ANSWER, Line, Point, Ranker, ReplyModel, checked_scores
 from dialgauge.text import without_secrets
-from dialgauge.worlds.domain import Domain, DomainBackend
+from dialgauge.worlds.domain import Domain, ServiceDesk
 
 #: What a bot says to words that mean nothing to it. It is off the record: the dialog goes on as if nothing was said.
 NOT_UNDERSTOOD = "sorry i did not understand that could you say it in other words"
@@ -167,12 +167,12 @@ class HttpBot(HistoryBot):
     def start(self, context: SystemContext) -> None:
         super().start(context)
         self._acts: list[list[str]] | None = None
-        self._desk: llm.Desk | None = None
+        self._desk: ServiceDesk | None = None
         self._in_lab = context.office is not None and context.level == "text"
         self._domain: Domain | None = None
         self._most_acts, self._longest = context.limits.acts, context.limits.characters
-        if isinstance(context.office, DomainBackend):
-            self._desk, self._domain = llm.Desk(context.office), context.office.domain
+        if isinstance(context.office, ServiceDesk):
+            self._desk, self._domain = context.office, context.office.domain
 
     def respond(self, turn: Turn | None) -> Reply:
         reply = super().respond(turn)
@@ -195,7 +195,7 @@ class HttpBot(HistoryBot):
         }
         desk = getattr(self, "_desk", None)
         if desk is not None and self._domain is not None:
-            question |= {"title": self._domain.title, "policy": self._domain.policy, "tools": desk.tools}
+            question |= {"title": self._domain.title, "policy": self._domain.policy, "tools": desk.tools()}
         left = self._most_calls
         while True:
             answer = self._answer(question, point)
@@ -207,7 +207,8 @@ class HttpBot(HistoryBot):
                     point, f"asked for more than {self._most_calls} tools" if desk else "has no tools"
                 )
             results = [
-                {"name": call.name, "result": desk.use(call.name, call.arguments)} for call in answer.calls[:left]
+                {"name": call.name, "result": desk.call(call.name, call.arguments).answer}
+                for call in answer.calls[:left]
             ]
             left -= len(answer.calls)
             question = {"dialogue": point.dialogue, "turn": point.turn, "results": results}

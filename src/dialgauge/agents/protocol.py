@@ -24,8 +24,9 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from dialgauge.dialogue import Act, Call, Fact, Goal, Ontology, State, Turn
+from dialgauge.dialogue import Act, Fact, Goal, Ontology, State, Turn
 from dialgauge.draws import Draws
+from dialgauge.worlds import Desk
 
 #: Why conversations end; an agent may give a reason of its own.
 USER_DONE = "user_done"
@@ -118,13 +119,6 @@ class RandomStreams(Struct, frozen=True):
         return Draws(self.seed, "lab", self.dialogue_id, self.trial, role)
 
 
-class ToolBackend(Protocol):
-    """What a system consults where a world has more to offer than facts; every call is on the record."""
-
-    def take_calls(self) -> tuple[Call, ...]:
-        """The calls since this was last asked."""
-
-
 class Database(Protocol):
     """What a system may consult."""
 
@@ -186,7 +180,7 @@ class SystemContext(Struct, frozen=True, kw_only=True):
     dialogue_id: str
     database: Database = NO_DATABASE
     #: What the world offers beyond facts: search, booking, taxis.
-    office: ToolBackend | None = None
+    office: Desk | None = None
     #: The replies to choose from, where the task has them.
     candidates: tuple[str, ...] = ()
     #: The number of the bAbI task, where there is one.

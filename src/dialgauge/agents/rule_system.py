@@ -13,7 +13,7 @@ from dialgauge.agents.vocabulary import AFFIRM, BYE, GREET, MORE, THANK, WELCOME
 from dialgauge.dialogue import DONTCARE, Act, State, Values
 from dialgauge.draws import Draws
 from dialgauge.intents import INFORM, INTENTS, REQUEST
-from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, DomainBackend, Entity, Role, Service, act
+from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, Entity, Role, Service, ServiceDesk, act
 
 
 class RuleSystem:
@@ -21,7 +21,7 @@ class RuleSystem:
 
     def __init__(
         self,
-        backend: DomainBackend,
+        backend: ServiceDesk,
         draws: Draws,
         *,
         ask_above: int = 10,

@@ -36,7 +36,6 @@ from dialgauge.agents.protocol import (
     RandomStreams,
     Reply,
     SystemContext,
-    ToolBackend,
     Usage,
     UserContext,
 )
@@ -44,6 +43,7 @@ from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Outcome, Sid
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
+from dialgauge.worlds import Desk
 
 #: The detail of an outcome that says in a sentence why the conversation failed.
 EXPLANATION = "explanation"
@@ -57,7 +57,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
 
     dialogue_id: str
     database: Database = NO_DATABASE
-    office: ToolBackend | None = None
+    office: Desk | None = None
     #: What is shown between turns; None for nothing.
     environment: Environment | None = None
     goal: Goal | None = None

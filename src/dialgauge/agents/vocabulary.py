@@ -226,8 +226,7 @@ class ServiceWords:
 
     def label(self, slot: str) -> str:
         """What a slot is called in a sentence."""
-        said = self._domain.words_for(slot).label or self.service.say(slot)
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower() if said == slot else said
+        return self._domain.label(self.service, slot)
 
     def _values(self, slot: str) -> dict[str, None]:
         in_rows = dict.fromkeys(row[slot] for row in self.service.rows or () if slot in row)

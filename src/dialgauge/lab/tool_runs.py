@@ -29,8 +29,6 @@ from dialgauge.agents import (
     Reply,
     Scenario,
     SystemContext,
-    ToolDesk,
-    ToolPlan,
     UserContext,
     converse,
     converted_options,
@@ -45,7 +43,7 @@ from dialgauge.rankers import code_of
 from dialgauge.report import RunSet
 from dialgauge.runs import Store
 from dialgauge.trials import score_attempts
-from dialgauge.worlds.tools import AgentText, Conduct, GoldCall, ToolDomain, ToolTask, judge
+from dialgauge.worlds.tools import AgentText, Conduct, GoldCall, ToolDesk, ToolDomain, ToolPlan, ToolTask, judge
 
 #: Built-in agents of other worlds, which have no use for tools.
 _ELSEWHERE = frozenset(
@@ -82,7 +80,7 @@ class _Scripted:
         if self.name == "gold" and not self._begun:
             for call in self._task.expected or ():
                 tool = self._office.world.domain.tools.get(call.name)
-                self._office.make(call.name, call.arguments, tool.side if tool else "system")
+                self._office.call(call.name, call.arguments, tool.side if tool else "system")
             words = " ".join([*self._task.outputs, words])
         self._begun = True
         return Reply(turn=Turn(speaker="system", text=words), done=self._office.ended)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dialgauge.agents.llm import ChatError, Desk, completion_of, reported_acts
+from dialgauge.agents.llm import ChatError, completion_of, reported_acts
 from dialgauge.draws import Draws
 from dialgauge.lab import open_town
 from dialgauge.worlds.town import SYSTEM_ACTS, Backend
@@ -29,7 +29,7 @@ ASKED = st.builds(lambda given, name: {**given, "name": name}, st.dictionaries(N
 @given(st.sampled_from(["search_hotel", "search_train", "book_restaurant", "book_taxi", "fly"]), ANYTHING | ASKED)
 def test_the_desk_answers_everything(tool: str, arguments: Any) -> None:
     backend = Backend(TOWN.search, Draws(1, "x"))
-    answer = Desk(backend).use(tool, arguments)
+    answer = backend.call(tool, arguments).answer
     assert isinstance(answer, dict)
     json.dumps(answer)
     for call in backend.take_calls():

@@ -20,7 +20,7 @@ from dialgauge.agents import (
     converse,
     make_agent,
 )
-from dialgauge.agents.llm import Desk, goal_prompt, json_instructions
+from dialgauge.agents.llm import goal_prompt, json_instructions
 from dialgauge.dialogue import Act, Dialogue, SideUsage
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
@@ -151,7 +151,7 @@ def test_a_model_without_tools_is_told_so(town: LoadedDomain, server: ModelServe
 
 
 def test_tools_say_what_their_fields_mean(town: LoadedDomain) -> None:
-    tools = {tool["name"]: tool for tool in Desk(Backend(town.search, Draws(1, "desk"))).tools}
+    tools = {tool["name"]: tool for tool in Backend(town.search, Draws(1, "desk")).tools()}
     fields = tools["book_hotel"]["parameters"]["properties"]
     assert fields["stay"]["description"] == "stay: nights" and "reference number" in tools["book_hotel"]["description"]
     train = tools["book_train"]["parameters"]["properties"]["trainID"]
@@ -276,19 +276,21 @@ def test_json_that_is_none(town: LoadedDomain, server: ModelServer, written: str
 
 
 def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
-    desk = Desk(Backend(town.search, Draws(1, "desk")))
-    found = desk.use("search_restaurant", '{"area": "NORTH"}')
+    desk = Backend(town.search, Draws(1, "desk"))
+    found = desk.call("search_restaurant", '{"area": "NORTH"}').answer
     name = found["rows"][0]["name"]
-    assert desk.use("book_restaurant", {"name": name, "people": 2}) == {
+    assert desk.call("book_restaurant", {"name": name, "people": 2}).answer == {
         "outcome": "incomplete",
         "message": "Not booked: day, time are missing.",
     }
-    booked = desk.use("book_restaurant", {"name": name, "people": 2, "day": "monday", "time": "18:00"})
+    booked = desk.call("book_restaurant", {"name": name, "people": 2, "day": "monday", "time": "18:00"}).answer
     assert booked["outcome"] == "booked"
     assert len(booked["Ref"]) == 8
-    assert desk.use("search_train", {"day": "friday"})["rows"][-1]["day"] == "friday"
-    assert "leaveAt is missing" in desk.use("book_taxi", {"departure": "a", "destination": "b"})["message"]
-    assert desk.use("book_taxi", {"departure": "a", "destination": "b", "leaveAt": "10:00"})["outcome"] == "booked"
+    assert desk.call("search_train", {"day": "friday"}).answer["rows"][-1]["day"] == "friday"
+    assert "leaveAt is missing" in desk.call("book_taxi", {"departure": "a", "destination": "b"}).answer["message"]
+    assert (
+        desk.call("book_taxi", {"departure": "a", "destination": "b", "leaveAt": "10:00"}).answer["outcome"] == "booked"
+    )
     assert desk.state == {
         "restaurant": {"area": ("north",), "day": ("monday",), "people": ("2",), "time": ("18:00",)},
         "train": {"day": ("friday",)},
@@ -307,9 +309,8 @@ def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
         ("search_restaurant", {"area": "moon"}, "Values are: centre, east, north, south, west."),
         ("search_restaurant", {"colour": "red"}, "not by 'colour'"),
         ("search_train", {"leaveAt": "soon"}, "must be a time of day"),
-        ("search_restaurant", {"area": ["centre"]}, True),
-        ("search_restaurant", {"area": ["centre", "north"]}, "area takes one value as text or number, not a list"),
-        ("search_restaurant", {"area": {"is": "centre"}}, "not an object"),
+        ("search_restaurant", {"area": ["centre", "north"]}, "area takes one value as text or number"),
+        ("search_restaurant", {"area": {"is": "centre"}}, "not a list or an object"),
         ("book_restaurant", {"name": "NAME", "day": "monday", "people": 10**400, "time": "18:00"}, "from 1 to 99"),
         ("book_restaurant", {"name": "NAME", "day": "monday", "people": -3, "time": "18:00"}, "from 1 to 99"),
         ("book_restaurant", {"name": "NAME", "day": "someday", "people": 3, "time": "99:99"}, "a day of the week"),
@@ -320,10 +321,10 @@ def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
 def test_the_desk_finds_or_says_what_there_is(
     town: LoadedDomain, tool: str, arguments: dict[str, Any], found: bool | str
 ) -> None:
-    desk = Desk(Backend(town.search, Draws(1, "desk")))
+    desk = Backend(town.search, Draws(1, "desk"))
     if arguments.get("name") == "NAME":
-        arguments = {**arguments, "name": desk.use("search_restaurant", {})["rows"][0]["name"]}
-    answer = desk.use(tool, arguments)
+        arguments = {**arguments, "name": desk.call("search_restaurant", {}).answer["rows"][0]["name"]}
+    answer = desk.call(tool, arguments).answer
     if isinstance(found, str):
         assert found in json.dumps(answer)
     else:
@@ -331,7 +332,7 @@ def test_the_desk_finds_or_says_what_there_is(
 
 
 def test_tools_say_what_they_take(town: LoadedDomain) -> None:
-    tools = {tool["name"]: tool["parameters"] for tool in Desk(Backend(town.search, Draws(1, "desk"))).tools}
+    tools = {tool["name"]: tool["parameters"] for tool in Backend(town.search, Draws(1, "desk")).tools()}
     search = tools["search_restaurant"]["properties"]
     assert set(search["pricerange"]["enum"]) == {"cheap", "moderate", "expensive"}
     book = tools["book_restaurant"]

@@ -12,8 +12,8 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.values import comparable
 from dialgauge.worlds.domain import (
-    DomainBackend,
     DomainSearch,
+    ServiceDesk,
     declared_goal,
     draw_goals,
     fits,
@@ -158,7 +158,7 @@ def test_first_wishes_go_beyond_numbers_and_stay_among_words(tmp_path: Path) -> 
 def test_the_backend_refuses_what_the_goal_refuses_and_nonsense(tmp_path: Path) -> None:
     search = goals_of(tmp_path, {"id": "g1", "tasks": [OFFICE, CAR]})
     (goal,) = read_goals(search.domain, search)
-    backend = DomainBackend(search, Draws(0), goal)
+    backend = ServiceDesk(search, Draws(0), goal)
     golf = backend.named("car", " golf")[0]
     car = search.domain.services["car"]
     good = {"pickup": "Korenmarkt", "day": "Monday", "days": "3", "from_hour": "10:00"}

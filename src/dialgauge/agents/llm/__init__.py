@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         clean_text as clean_text,
         completion_of as completion_of,
     )
-    from dialgauge.agents.llm.desk import Desk as Desk
     from dialgauge.agents.llm.language_system import json_instructions as json_instructions, llm_system as llm_system
     from dialgauge.agents.llm.language_user import goal_prompt as goal_prompt
     from dialgauge.agents.llm.local_model import LocalModel as LocalModel

@@ -14,13 +14,13 @@ from contextlib import suppress
 from typing import Any
 
 from dialgauge.agents.llm.cassette import Completion
-from dialgauge.agents.llm.desk import Desk
 from dialgauge.agents.llm.settings import LOCAL
 from dialgauge.agents.llm.speaker import LanguageAgent, VoiceSettings
 from dialgauge.agents.protocol import Reply, SystemContext
 from dialgauge.dialogue import Speaker, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.domain import DomainBackend, Service
+from dialgauge.worlds import Desk
+from dialgauge.worlds.domain import Service, ServiceDesk
 
 _WAYS = ("native", "json", "none")
 _PROMPT = """You work at {title}. You talk to a customer and use your tools to help.
@@ -88,16 +88,17 @@ class LlmSystem(LanguageAgent):
         """A new conversation."""
         if not isinstance(context, SystemContext):
             raise DialgaugeError(f"{self.name} is a system; it cannot take the user's place")
-        if not isinstance(context.office, DomainBackend):
+        if not isinstance(context.office, ServiceDesk):
             raise DialgaugeError(f"{self.name} is a system of domains with services: it needs their search and booking")
-        self._desk = Desk(context.office, rows=self._rows)
-        domain = context.office.domain
+        desk, domain = context.office, context.office.domain
+        desk.shown = self._rows
+        self._desk: Desk = desk
         prompt = _PROMPT.format(title=domain.title) + (_NO_TOOLS if self._way == "none" else "")
         prompt += "".join(map(_namesakes, domain.services.values()))
         if domain.policy:
             prompt += _POLICY.format(policy=domain.policy)
         if self._way == "json":
-            prompt += json_instructions(self._desk.tools)
+            prompt += json_instructions(self._tools)
         self._begin(context, domain, prompt)
 
     def _answer(self, turn: Turn | None) -> Reply:
@@ -106,6 +107,10 @@ class LlmSystem(LanguageAgent):
         self._messages.append({"role": "user", "content": turn.text or "(The customer said nothing.)"})
         words, acts = self._worded(self._spoken())
         return Reply(turn=Turn(speaker="system", text=words, acts=acts), state=self._desk.state, usage=self._usage)
+
+    @property
+    def _tools(self) -> list[dict[str, Any]]:
+        return self._desk.tools(self.side)
 
     def _spoken(self) -> str:
         """What the model says once it has used its tools; after so many calls it has to speak."""
@@ -125,10 +130,10 @@ class LlmSystem(LanguageAgent):
     def _offer(self, left: int) -> dict[str, Any]:
         """The parameters that let the model use tools, or keep it from it."""
         if self._way == "native":
-            tools = [{"type": "function", "function": tool} for tool in self._desk.tools]
+            tools = [{"type": "function", "function": tool} for tool in self._tools]
             return {"tools": tools, "tool_choice": "auto" if left > 0 else "none"}
         if self._way == "json":
-            schema = _schema(self._desk.tools) if left > 0 else _SAY_SCHEMA
+            schema = _schema(self._tools) if left > 0 else _SAY_SCHEMA
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}}
         return {}
 
@@ -145,7 +150,7 @@ class LlmSystem(LanguageAgent):
     def _use(self, answer: Completion, calls: list[tuple[str, str, object]], left: int) -> None:
         refused = {"error": "no more tools for this message"}
         results = [
-            self._desk.use(name, arguments) if number < left else refused
+            self._desk.call(name, arguments, self.side).answer if number < left else refused
             for number, (_, name, arguments) in enumerate(calls)
         ]
         if self._way == "json":

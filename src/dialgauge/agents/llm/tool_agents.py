@@ -8,9 +8,10 @@ from typing import Any
 from dialgauge.agents.llm.language_system import LlmSystem, SystemSettings, json_instructions
 from dialgauge.agents.llm.language_user import DONE, GIVE_UP, ends_conversation
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP, Reply, SystemContext, UserContext
-from dialgauge.agents.tool_desk import DeskSide, ToolDesk, ToolPlan
 from dialgauge.dialogue import Speaker, Turn
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds import Desk
+from dialgauge.worlds.tools import ToolDesk, ToolPlan
 
 _SYSTEM = """You work at {title}. Follow this policy:
 
@@ -43,14 +44,12 @@ _NOTHING = "(Nothing was said.)"
 class _ToolAgent(LlmSystem):
     """A model with the tools of its side."""
 
-    _desk: DeskSide  # type: ignore[assignment]
-
-    def _take(self, desk: DeskSide, context: UserContext | SystemContext, prompt: str) -> None:
+    def _take(self, desk: Desk, context: UserContext | SystemContext, prompt: str) -> None:
         self._desk = desk
-        if not desk.tools:
+        if not self._tools:
             self._way = "none"
         elif self._way == "json":
-            prompt += json_instructions(desk.tools)
+            prompt += json_instructions(self._tools)
         self._open(context, prompt)
 
 
@@ -63,14 +62,14 @@ class ToolSystem(_ToolAgent):
         """A new conversation."""
         if not isinstance(context.office, ToolDesk):
             raise DialgaugeError(f"{self.name} needs the desk of a tool domain here")
-        self._office = context.office
-        prompt = _SYSTEM.format(title=self._office.title, policy=self._office.policy.strip() or "Help the customer.")
-        self._take(self._office.side("system"), context, prompt)
+        desk = context.office
+        prompt = _SYSTEM.format(title=desk.title, policy=desk.policy.strip() or "Help the customer.")
+        self._take(desk, context, prompt)
 
     def _answer(self, turn: Turn | None) -> Reply:
         self._messages.append({"role": "user", "content": (turn.text if turn else "") or _NOTHING})
         words, _ = self._worded(self._spoken())
-        ended = self._office.ended
+        ended = self._desk.ended
         return Reply(
             turn=Turn(speaker="system", text=words),
             done=ended,
@@ -95,7 +94,7 @@ class ToolUser(_ToolAgent):
             title=plan.title,
             instruction=plan.instruction,
             knows=f"\n\nYou know:{knows}" if knows else "",
-            tools=_OWN_TOOLS if plan.desk.tools else "",
+            tools=_OWN_TOOLS if plan.desk.tools(self.side) else "",
             done=DONE,
             give_up=GIVE_UP,
         )

@@ -6,7 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.domain.backend import Booking as Booking, DomainBackend as DomainBackend
     from dialgauge.worlds.domain.checking import check_domain as check_domain, shares_table as shares_table
     from dialgauge.worlds.domain.document_reader import DOMAIN_FILE as DOMAIN_FILE
     from dialgauge.worlds.domain.drawing import DrawnShares as DrawnShares, draw_goals as draw_goals
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
         SlotType as SlotType,
         act as act,
     )
+    from dialgauge.worlds.domain.service_desk import Booking as Booking, ServiceDesk as ServiceDesk
     from dialgauge.worlds.domain.starting import new_domain as new_domain
 
 

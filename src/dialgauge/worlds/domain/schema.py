@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology, SlotSpec, State
 from dialgauge.intents import service_of
-from dialgauge.values import DAYS
+from dialgauge.values import DAYS, comparable
 from dialgauge.worlds.domain.service import CHOICE, Service
 
 #: The names of acts on each side, with the slots they can carry, ``""`` for none.
@@ -82,6 +83,17 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
     def words_for(self, slot: str) -> SlotWords:
         """The words of a slot; empty ones where the domain says nothing."""
         return self.words.get(slot, _NO_WORDS)
+
+    def label(self, service: Service, slot: str) -> str:
+        """What a slot is called in a sentence."""
+        said = self.words_for(slot).label or service.say(slot)
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", said).lower() if said == slot else said
+
+    def value_meant(self, slot: str, text: str) -> str:
+        """The value that a text stands for where ``words`` has it among the other words for a value, else the text."""
+        wanted = comparable(text.replace("-", " "))
+        others = self.words_for(slot).values.items()
+        return next((value for value, texts in others if wanted in map(comparable, texts)), text)
 
     def canonical(self, state: State) -> State:
         """A state in which values that mean the same are written alike."""

@@ -21,8 +21,8 @@ from dialgauge.worlds.domain.service import UNKNOWN, SearchSlot, Service
 
 if TYPE_CHECKING:
     from dialgauge.draws import Draws
-    from dialgauge.worlds.domain.backend import DomainBackend
     from dialgauge.worlds.domain.goals import DomainGoal
+    from dialgauge.worlds.domain.service_desk import ServiceDesk
 
 
 class Entity(Struct, frozen=True, gc=False):
@@ -94,11 +94,11 @@ class DomainSearch:
         """Of all that a system can be told."""
         return self.domain.checksum
 
-    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> DomainBackend:
+    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> ServiceDesk:
         """Search and booking for one conversation."""
-        from dialgauge.worlds.domain.backend import DomainBackend
+        from dialgauge.worlds.domain.service_desk import ServiceDesk
 
-        return DomainBackend(self, draws, goal)
+        return ServiceDesk(self, draws, goal)
 
     def table(self, service: str) -> ServiceTable:
         table = self.tables.get(service)

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         read_tool_tasks as read_tool_tasks,
         tau2_entries as tau2_entries,
     )
+    from dialgauge.worlds.tools.tool_desk import ToolDesk as ToolDesk, ToolPlan as ToolPlan
     from dialgauge.worlds.tools.tool_domain import ToolDomain as ToolDomain
     from dialgauge.worlds.tools.verdicts import (
         AgentText as AgentText,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
         is_told as is_told,
         judge as judge,
     )
-    from dialgauge.worlds.tools.world import CallOutcome as CallOutcome, ToolCall as ToolCall, World as World
+    from dialgauge.worlds.tools.world import ToolCall as ToolCall, World as World
 
 
 if not TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeAlias, get_type_hints
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.desk import Side
 from dialgauge.worlds.tools.argument_types import mismatch, missing_or_surplus, schema_of, unknown_type
 from dialgauge.worlds.tools.marking import ENDS, FOR_USER, WRITES, marks_of
 
-Side: TypeAlias = Literal["system", "user"]
 ToolKind: TypeAlias = Literal["read", "write", "end"]
 #: The first parameter of every tool.
 _DATA = "data"

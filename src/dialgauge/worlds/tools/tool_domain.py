@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from dialgauge.worlds.desk import Side
 from dialgauge.worlds.tools.tables import Comparison, RecordTable
 from dialgauge.worlds.tools.task_files import GoldCall, ToolTask
-from dialgauge.worlds.tools.tool import Side, Tool
+from dialgauge.worlds.tools.tool import Tool
 from dialgauge.worlds.tools.world import World
 
 

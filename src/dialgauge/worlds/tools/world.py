@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import nearest
+from dialgauge.worlds.desk import CallOutcome, Side
 from dialgauge.worlds.tools.marking import ToolError
 from dialgauge.worlds.tools.tables import Changes, changes_in, copied, same_changes
-from dialgauge.worlds.tools.tool import Side
 
 if TYPE_CHECKING:
     from dialgauge.worlds.tools.tool_domain import ToolDomain
-
-#: ``ok``; ``error``: the tool refused or failed; ``unknown``: there is no such tool on this side.
-Status: TypeAlias = Literal["ok", "error", "unknown"]
-OK: Status = "ok"
-ERROR: Status = "error"
-UNKNOWN: Status = "unknown"
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True):
@@ -32,25 +25,6 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
     name: str
     arguments: Any = {}
     side: Side | None = None
-
-
-class CallOutcome(Struct, frozen=True):
-    """What came of a call: the tool's result, or the reason why there is none."""
-
-    status: Status
-    result: Any = None
-    reason: str = ""
-
-    @property
-    def ok(self) -> bool:
-        return self.status == OK
-
-    @property
-    def text(self) -> str:
-        """What the caller is told: a text as it is, anything else as JSON, an error as one."""
-        if not self.ok:
-            return f"Error: {self.reason}"
-        return self.result if isinstance(self.result, str) else msgspec.json.encode(self.result).decode()
 
 
 class World:
@@ -71,10 +45,10 @@ class World:
         tool = self.domain.tools.get(name)
         if tool is None or side not in (None, tool.side):
             known = [each.name for each in self.domain.tools.values() if side in (None, each.side)]
-            return CallOutcome(UNKNOWN, reason=f"there is no tool '{name}'.{nearest(name, known)}")
+            return CallOutcome("unknown", reason=f"there is no tool '{name}'.{nearest(name, known)}")
         self.ended = self.ended or tool.ends
         if problem := tool.refusal(arguments):
-            return CallOutcome(ERROR, reason=problem)
+            return CallOutcome("error", reason=problem)
         # A record must share nothing with what was given, nor a result with a record.
         return _attempt(lambda: copied(tool.function(self.data, **copied(arguments))))
 
@@ -101,8 +75,8 @@ class World:
 
 def _attempt(work: Callable[[], Any]) -> CallOutcome:
     try:
-        return CallOutcome(OK, work())
+        return CallOutcome("ok", work())
     except ToolError as error:
-        return CallOutcome(ERROR, reason=str(error))
+        return CallOutcome("error", reason=str(error))
     except (Exception, SystemExit) as error:  # an error like any other, says the specification
-        return CallOutcome(ERROR, reason=f"{type(error).__name__}: {error}"[:500])
+        return CallOutcome("error", reason=f"{type(error).__name__}: {error}"[:500])

@@ -25,13 +25,13 @@ from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, canonical, minutes
 from dialgauge.worlds.domain import (
     Booking,
     Domain,
-    DomainBackend,
     DomainGoal,
     DomainSearch,
     Entity,
     Found,
     RowsFile,
     Service,
+    ServiceDesk,
     ServiceTable,
     either,
 )
@@ -80,7 +80,7 @@ class TownSearch(DomainSearch):
         """Of all that a system can be told, the lists of taxis included."""
         return hashlib.sha256(msgspec.json.encode([self.town.raw, self.town.taxi])).hexdigest()[:8]
 
-    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> DomainBackend:
+    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> ServiceDesk:
         """The office for one conversation."""
         return Backend(self, draws, goal)
 
@@ -241,7 +241,7 @@ def _values(rows: Iterable[Mapping[str, Any]], slot: str) -> Values:
 _REFERENCE, _TOTAL = "reference", "total"
 
 
-class Backend(DomainBackend):
+class Backend(ServiceDesk):
     """The office during one conversation. It takes any value for a booking."""
 
     def _problems(self, service: Service, slots: Mapping[str, str]) -> dict[str, str]:
