@@ -221,10 +221,7 @@ def _one_form(written: str | None) -> str:
     """A goal such that equal ones are equal texts; empty where there is none."""
     if written is None:
         return ""
-    try:
-        goal = msgspec.json.decode(written, type=Goal)
-    except msgspec.DecodeError:  # of a run that another version wrote
-        return written
+    goal = msgspec.json.decode(written, type=Goal)
     if goal.tasks:
         return msgspec.json.encode(goal.tasks, order="sorted").decode()
     return "\n".join(" ".join(text.split()) for text in goal.instruction)

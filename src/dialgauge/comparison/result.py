@@ -235,13 +235,10 @@ class Comparison(Mapping[str, SharedScores]):
         return signature.with_(measure=signature.get("measure", measure), dialogues=number, interval=how).long()
 
     def _run_signatures(self) -> list[str]:
-        """What the signatures of all runs share; all of them where one is not readable."""
-        written = sorted({run.signature for run in self.runs.values() if run.signature})
-        try:
-            # The intervals shown are the comparison's own.
-            shared = Signature.shared(Signature.parse(text) for text in written).with_(interval="")
-        except DialgaugeError:  # of a run that another version wrote
-            return written
+        """What the signatures of all runs share."""
+        written = {run.signature for run in self.runs.values() if run.signature}
+        # The intervals shown are the comparison's own.
+        shared = Signature.shared(map(Signature.parse, sorted(written))).with_(interval="")
         return [shared.long()] if written and len(shared) else []
 
     @cached_property

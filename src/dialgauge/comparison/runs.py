@@ -58,21 +58,15 @@ def compare_runs(
         raise DialgaugeError("a comparison needs at least two runs; name two or more")
     named = _named(opened)
     pairing = _common_pairing(named)
-    frames = {name: pairing.unit_table(run, SCORE_TABLE) for name, run in named.items()}
-    _refuse_unscored(named, frames)
-    summed = {name for frame in _summed(named, frames, pairing) for name in frame["measure"].unique()}
-    notes = _without_sums(named, summed, pairing)
-    scores = _paired(named, frames, pairing)
+    scores = _paired(named, pairing)
     if missing == "refuse":
         refuse_lacking(lacking_systems(scores, named, pairing.unit))
     turns = {name: pairing.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
-    headlines = pairing.headlines(scores.measures) if measures is None else measures
-    if list(headlines) != list(scores.measures):
-        scores = scores.only(headlines)
+    scores = scores.only(pairing.headlines(scores.measures) if measures is None else measures)
     scores = _on_what_all_have(scores, named, pairing)
-    notes = [*scores.notes, *notes, *_unlike_settings(scores, pairing), *pairing.notes(opened)]
+    notes = [*scores.notes, *_unlike_settings(scores, pairing), *pairing.notes(opened)]
     scores = replace(scores, notes=tuple(notes))
     return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named, pairing=pairing)
 
@@ -80,36 +74,53 @@ def compare_runs(
 def scores_of_run(run: Run) -> PairedScores:
     """The scores of a single run, dialogue by dialogue: what correlations and ratings are about."""
     named = {run.name: run}
-    pairing = _common_pairing(named)
-    frames = {run.name: pairing.unit_table(run, SCORE_TABLE)}
-    _refuse_unscored(named, frames)
-    return _paired(named, frames, pairing)
+    return _paired(named, _common_pairing(named))
 
 
-def _paired(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], pairing: Pairing) -> PairedScores:
-    """The scores of the runs, those of several sums too where all runs have these."""
-    known = {name: run.scores for name, run in runs.items()}
-    sums = _summed(runs, {}, pairing)
-    if not sums:
-        return paired_scores(frames, known)
-    no_ratios = not any(table.height for table in frames.values())
-    frames = dict(zip(runs, map(without_scores, sums), strict=True)) if no_ratios else frames
-    scores = paired_scores(frames, known)
-    several = vector_sums(scores.dialogues, sums, next(iter(runs.values())).kind)
-    together = scores.joined(several)
-    unlike = [name for name in sums[0]["measure"].unique(maintain_order=True) if name not in several]
-    message = "not every run stores the sums that this version needs; left out"
-    notes = [Note("no_sums", f"{', '.join(unlike)}: {message}")] if unlike else []
-    together = together.only(list(several)) if no_ratios else together
-    return replace(together, notes=(*together.notes, *notes))
+def _paired(runs: Mapping[str, Run], pairing: Pairing) -> PairedScores:
+    """The scores of the runs. A measure of several sums, such as BLEU, is 0 / 0 in ``num`` and ``den``."""
+    ratios = {name: pairing.unit_table(run, SCORE_TABLE) for name, run in runs.items()}
+    sums = {name: pairing.unit_table(run, SUMS_TABLE) for name, run in runs.items() if SUMS_TABLE in run.tables}
+    frames = {name: _both(ratios[name], sums.get(name)) for name in runs}
+    for name, run in runs.items():
+        if not run.scores and not frames[name].height:
+            raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
+    paired = {measure for frame in frames.values() for measure in frame["measure"].unique()}
+    notes = _not_paired(runs, paired, pairing)
+    scores = paired_scores(frames, {name: run.scores for name, run in runs.items()})
+    of_sums = [name for name in scores.measures if any(name in frame["measure"] for frame in sums.values())]
+    kind = next(iter(runs.values())).kind
+    several = {
+        measure: VectorSums(
+            np.stack([_sums(sums[name], measure, scores.dialogues) for name in runs]),
+            measure_of_kind(measure, kind).card.of,
+        )
+        for measure in of_sums
+    }
+    return replace(scores, several=several, notes=(*scores.notes, *notes))
 
 
-def _summed(
-    runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame], pairing: Pairing
-) -> list[polars.DataFrame]:
-    """These tables and, where every run has one, those of several sums."""
-    every = all(SUMS_TABLE in run.tables for run in runs.values())
-    return [*frames.values(), *(pairing.unit_table(run, SUMS_TABLE) for run in runs.values() if every)]
+def _both(ratios: polars.DataFrame, sums: polars.DataFrame | None) -> polars.DataFrame:
+    """A table ``dialogue_scores`` with the dialogues and measures of ``dialogue_sums``, as 0 / 0."""
+    import polars as pl
+
+    if sums is None:
+        return ratios
+    empty = sums.select("dialogue", "measure").unique(maintain_order=True)
+    empty = empty.with_columns(num=pl.lit(0.0), den=pl.lit(0.0))
+    return pl.concat([ratios.select(empty.columns), empty], how="vertical_relaxed")
+
+
+def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Floats:
+    """The sums of each dialogue, (sums, dialogues)."""
+    rows = frame.filter(frame["measure"] == measure)
+    places = {dialogue_key(name): index for index, name in enumerate(dialogues)}
+    columns = np.array([places.get(dialogue_key(name), -1) for name in rows["dialogue"]], np.int64)
+    summands = rows["place"].to_numpy()
+    table = np.zeros((summands.max(initial=0) + 1, len(dialogues)))
+    known = columns >= 0
+    np.add.at(table, (summands[known], columns[known]), rows["sum"].to_numpy()[known])
+    return table
 
 
 def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], pairing: Pairing) -> PairedScores:
@@ -148,21 +159,15 @@ def _common_pairing(runs: Mapping[str, Run]) -> Pairing:
     return pairing_of(list(runs.values()))
 
 
-def _without_sums(runs: Mapping[str, Run], summed: set[str], pairing: Pairing) -> list[str]:
-    """A note on measures that no dialogue has a share of, such as F1 averaged over slots: they cannot be paired."""
-    alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in summed))
+def _not_paired(runs: Mapping[str, Run], paired: set[str], pairing: Pairing) -> list[str]:
+    """A note on measures that no dialogue has a share of, such as F1 averaged over slots."""
+    alone = list(dict.fromkeys(name for run in runs.values() for name in run.scores if name not in paired))
     if not alone:
         return []
     sentence = f"{', '.join(alone)} cannot be compared {pairing.unit} by {pairing.unit} (each run has its value)"
-    if not summed:
+    if not paired:
         raise DialgaugeError(f"{sentence}; name another measure too")
     return [Note("not_paired", f"{sentence}; left out of the tests")]
-
-
-def _refuse_unscored(runs: Mapping[str, Run], frames: Mapping[str, polars.DataFrame]) -> None:
-    for name, run in runs.items():
-        if not run.scores and not frames[name].height:
-            raise DialgaugeError(f"the run '{name}' ({run.id}) has no scores of dialogues, so it cannot be compared")
 
 
 def _unlike_settings(scores: PairedScores, pairing: Pairing) -> list[str]:
@@ -189,41 +194,3 @@ def _unlike_settings(scores: PairedScores, pairing: Pairing) -> list[str]:
                 message = f"{unlike_settings}, so differences may come from that: {values}{caution}"
                 notes[Note("unlike_settings", message)] = None
     return list(notes)
-
-
-def vector_sums(dialogues: Sequence[str], frames: Sequence[polars.DataFrame], kind: str) -> dict[str, VectorSums]:
-    """The measures that all tables ``dialogue_sums`` have and that this dialgauge knows, over these dialogues."""
-    first, *others = frames
-    by_measure = {}
-    for measure in first["measure"].unique(maintain_order=True):
-        try:
-            of = measure_of_kind(measure, kind).card.of
-        except DialgaugeError:  # of a run that another version, or a package that is not here, wrote
-            continue
-        if all(measure in other["measure"] for other in others):
-            sums = [_sums(frame, measure, dialogues) for frame in frames]
-            if len({part.shape for part in sums}) == 1:
-                by_measure[measure] = VectorSums(np.stack(sums), of)
-    return by_measure
-
-
-def without_scores(frame: polars.DataFrame) -> polars.DataFrame:
-    """The dialogues of a table ``dialogue_sums`` as a table ``dialogue_scores`` in which none has a score."""
-    import polars
-
-    dialogues = frame.select("dialogue").unique(maintain_order=True)
-    return dialogues.with_columns(measure=polars.lit(""), num=polars.lit(0.0), den=polars.lit(0.0))
-
-
-def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Floats:
-    """The sums of each dialogue, (sums, dialogues)."""
-    import polars
-
-    rows = frame.filter(polars.col("measure") == measure)
-    places = {dialogue_key(name): index for index, name in enumerate(dialogues)}
-    columns = np.array([places.get(dialogue_key(name), -1) for name in rows["dialogue"]], np.int64)
-    summands = rows["place"].to_numpy()
-    table = np.zeros((summands.max(initial=0) + 1, len(dialogues)))
-    known = columns >= 0
-    np.add.at(table, (summands[known], columns[known]), rows["sum"].to_numpy()[known])
-    return table

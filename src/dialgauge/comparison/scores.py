@@ -92,12 +92,10 @@ class PairedScores:
         return low, high
 
     def signature(self, system: str, measure: str) -> Signature:
-        """What the run of a system says a score depends on; nothing but the version where it says nothing readable."""
+        """What the run of a system says a score depends on; nothing but the version where it says nothing."""
         scores = self.run_scores[self.place_of_system(system)] if self.run_scores else {}
-        try:
-            return Signature.parse(scores[measure].signature) if measure in scores else Signature()
-        except DialgaugeError:  # of a run that another version wrote
-            return Signature()
+        written = scores[measure].signature if measure in scores else ""
+        return Signature.parse(written) if written else Signature()
 
     def only(self, measures: Sequence[str]) -> PairedScores:
         """The same scores with these measures, in this order."""
@@ -129,18 +127,6 @@ class PairedScores:
         if measure in several:
             several[measure] = several[measure].without(places)
         return replace(self, num=num, den=den, several=several)
-
-    def joined(self, several: Mapping[str, VectorSums]) -> PairedScores:
-        """These scores and measures of several sums, over the same dialogues; parts stay last."""
-        nothing = np.zeros((len(self.systems), len(several), len(self.dialogues)))
-        together = replace(
-            self,
-            measures=(*self.measures, *several),
-            num=np.concatenate([self.num, nothing], axis=1),
-            den=np.concatenate([self.den, nothing], axis=1),
-            several={**self.several, **several},
-        )
-        return together.only(sorted(together.measures, key=_is_part))
 
     def place_of_measure(self, name: str) -> int:
         if name not in self.measures:
