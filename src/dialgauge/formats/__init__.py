@@ -41,11 +41,6 @@ if TYPE_CHECKING:
         read_ontology as read_ontology,
         stream as stream,
     )
-    from dialgauge.formats.frames import (
-        AnyFrame as AnyFrame,
-        frame_rows as frame_rows,
-        is_frame as is_frame,
-    )
     from dialgauge.formats.held import (
         SpooledDialogues as SpooledDialogues,
         carries as carries,
@@ -115,6 +110,7 @@ if TYPE_CHECKING:
         parts_of as parts_of,
         resolve as resolve,
     )
+    from dialgauge.formats.tables import AnyFrame as AnyFrame, is_frame as is_frame
     from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import (
         ENDS as ENDS,

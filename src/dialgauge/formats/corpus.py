@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from dialgauge.formats.frames import AnyFrame, RowKind, WrittenTable
     from dialgauge.formats.mapping import Mapping as FieldMapping, RecordReader
+    from dialgauge.formats.tables import AnyFrame
 
     #: A format by name, the YAML file of a mapping, a mapping, or a function from a record to a dialogue.
     HowToRead: TypeAlias = str | FieldMapping | RecordReader | None
@@ -93,22 +93,23 @@ class Corpus(Struct, kw_only=True, dict=True):
             raise DialgaugeError(f"there is no dialogue '{which}'.{hint}", file=self.source or None)
         return self.dialogues[position]
 
-    def to_polars(self, rows: RowKind = "turns") -> polars.DataFrame:
-        """The dialogues as a frame of polars, a row per turn or per dialogue; :func:`dialgauge.read` reads it back."""
-        return self._as_rows(rows).polars()
+    def to_polars(self) -> polars.DataFrame:
+        """The dialogues as a frame of polars, a row per turn; :func:`dialgauge.read` reads it back."""
+        from dialgauge.formats.tables import table_of
 
-    def to_pandas(self, rows: RowKind = "turns") -> pandas.DataFrame:
+        return table_of(self.dialogues).polars()
+
+    def to_pandas(self) -> pandas.DataFrame:
         """The same as a frame of pandas (extra ``pandas``)."""
-        return self._as_rows(rows).pandas()
+        from dialgauge.formats.tables import table_of
 
-    def to_dataset(self, rows: RowKind = "turns") -> datasets.Dataset:
+        return table_of(self.dialogues).pandas()
+
+    def to_dataset(self) -> datasets.Dataset:
         """The same as a Hugging Face dataset (package ``datasets``)."""
-        return self._as_rows(rows).dataset()
+        from dialgauge.formats.tables import table_of
 
-    def _as_rows(self, rows: str) -> WrittenTable:
-        from dialgauge.formats.frames import table_of
-
-        return table_of(self.dialogues, rows)
+        return table_of(self.dialogues).dataset()
 
     def _repr_html_(self) -> str:
         report = import_module("dialgauge.report")  # by name: that room stands above
@@ -199,7 +200,7 @@ def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialog
 
 def in_memory(source: object, format: HowToRead = None, success: str = "") -> Corpus:
     """What is in memory as a corpus: frames, plain dictionaries and lists, or dialogues, whose ids are not checked."""
-    from dialgauge.formats.frames import is_frame
+    from dialgauge.formats.tables import is_frame
 
     if isinstance(source, Corpus):
         return source
@@ -212,19 +213,13 @@ def in_memory(source: object, format: HowToRead = None, success: str = "") -> Co
 
 
 def _read_frame(source: AnyFrame, format: HowToRead, success: str) -> Corpus:
-    from dialgauge.formats.frames import dialogues_in, frame_rows, name_of_frame
+    from dialgauge.formats.tables import frame_table, read_tables, with_empty_cells
 
-    if format is not None:
-        return _as_file(frame_rows(source), name_of_frame(source), format, success)
-
-    corpus = Corpus(source=name_of_frame(source), format="table", kind="dialogues")
-    try:
-        corpus.dialogues = list(dialogues_in(source, corpus.notes))
-    except DialgaugeError as error:
-        try:
-            return _as_file(frame_rows(source), corpus.source, success=success)  # results of agents
-        except DialgaugeError:
-            raise error from None
+    table = frame_table(source)
+    if format is not None or not table.has_dialogues:
+        return _as_file(list(map(with_empty_cells, table.rows)), table.name, format, success)
+    corpus = Corpus(source=table.name, format="table", kind="dialogues")
+    corpus.dialogues = [dialogue for _, dialogue in read_tables([table], corpus.notes)]
     if not corpus.dialogues:
         raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
     return corpus

@@ -101,7 +101,7 @@ def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
     if files and sources:
         return dict(named_files(sources))
     from dialgauge.formats.corpus import Corpus
-    from dialgauge.formats.frames import is_frame
+    from dialgauge.formats.tables import is_frame
 
     if isinstance(sources, Mapping) and not is_frame(sources):
         named = dict(sources)

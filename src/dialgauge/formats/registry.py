@@ -45,7 +45,7 @@ BUILT_IN = {
         "native": "native:Native",
         "nested": f"{_STATES}:Nested",
         "otel": "logs.otel:OtelSpans",
-        "parquet": "parquet:ParquetDialogues",
+        "parquet": "tables:ParquetDialogues",
         "predictions": "common_layouts:CommonPredictions",
         "schema": f"{_RESOURCES}:SchemaFormat",
         "sgd": "sgd:Sgd",

@@ -251,9 +251,9 @@ def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0) -> Any:
     ``header`` names the columns of a table without names, ``skip`` lines stand above it.
     """
     if part.head(4) == b"PAR1":
-        from dialgauge.formats.parquet import rows_in
+        from dialgauge.formats.tables import parquet_rows
 
-        return list(rows_in(part))
+        return list(parquet_rows(part))
     content = part.buffer()
     if begins(content) not in (b"{", b"[") or header or skip:
         return list(_table(part.text(), part.name, header=header, skip=skip))

@@ -1,0 +1,434 @@
+"""Dialogues in tables: Parquet, frames of polars and pandas, Hugging Face datasets, tables of Arrow.
+
+A row per dialogue has an id and ``record``, the dialogue as native JSON, or ``turns``, a list of turns. A row per turn
+has an id, ``turn``, ``speaker`` and other fields of a turn; the rows of a dialogue stand together, in order and without
+gaps. Nested fields may be JSON texts, and a state domains with slots or ``domain-slot`` with values. Rows without a
+speaker are predictions under common names, or what a mapping says.
+
+A dataset is cut into files by rows, so that a dialogue may begin in one file and end in the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+
+import msgspec
+from msgspec import Struct
+
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.files import parquet_bytes
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.notes import Notes
+from dialgauge.formats.packed import reading_errors
+from dialgauge.formats.peek import Peek
+from dialgauge.formats.plain_python import is_absent, plain_python, pruned
+from dialgauge.formats.predictions.states import Misfit, slots_of, state_of
+from dialgauge.formats.source import Part
+from dialgauge.formats.state_values import present
+from dialgauge.text import encodable, some_of
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas
+    import polars
+
+Row: TypeAlias = Mapping[str, Any]
+
+_IDS = ("dialogue", "dialogue_id", "dial_id", "id")
+_NUMBERS = ("turn", "turn_id", "turn_idx")
+#: Other names that tables give to the fields of a turn.
+_NAMES = {
+    "utterance": "text",
+    **dict.fromkeys(("gold", "gold_state"), "state"),
+    **dict.fromkeys(("prediction", "pred"), "predicted"),
+}
+_SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
+_WHOLE = ("record", "turns")
+_OF_TURN = Turn.__struct_fields__
+#: Columns that are no texts.
+_WHOLE_NUMBERS = ("turn", "source")
+_OF_DIALOGUE = ("domains", "goal", "outcome")
+_READING_ERRORS = (msgspec.DecodeError, UnicodeError, TypeError, ValueError, RecursionError)
+#: Rows that are taken apart at a time.
+_ROWS = 4096
+_MAGIC = b"PAR1"
+_DECODER = msgspec.json.Decoder(Dialogue)
+_ENCODER = msgspec.json.Encoder()
+
+
+class Table(Struct):
+    """Rows with what they are called in errors."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Iterable[Row]
+
+    @property
+    def has_dialogues(self) -> bool:
+        """Whether it has what turns say, and not only states."""
+        return not {"record", "turns", "speaker"}.isdisjoint(self.columns)
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_tables(tables: Iterable[Table], notes: Notes) -> Iterator[tuple[str, Dialogue]]:
+    """The dialogues of tables that follow each other, each with the name of the table where it begins."""
+    several = iter(tables)
+    first = next(several)
+    if first.has_dialogues:
+        yield from _Rows(first, notes).read(chain([first], several))
+        return
+    from dialgauge.formats.common_layouts import read_common
+
+    held = [row for table in (first, *several) for row in map(with_empty_cells, table.rows)]
+    try:
+        yield from ((first.name, dialogue) for dialogue in read_common(held, first.name, notes))
+    except Misfit as error:
+        raise DialgaugeError(str(error), file=first.name, advice="give format=dialgauge.Mapping(...)") from None
+
+
+def with_empty_cells(row: Row) -> dict[str, Any]:
+    """A row whose absent cells are empty texts, as in a CSV file."""
+    return {name: "" if is_absent(value) else pruned(value) for name, value in row.items()}
+
+
+class _Rows:
+    """Reads dialogues from rows of the kind that the first table has."""
+
+    def __init__(self, table: Table, notes: Notes) -> None:
+        self._notes = notes
+        self._id, self._number, self._whole = (
+            next((name for name in known if name in table.columns), "") for known in (_IDS, _NUMBERS, _WHOLE)
+        )
+        of_turns = () if self._whole else _OF_TURN
+        for name in sorted(table.columns):
+            if _NAMES.get(name, name) not in (self._id, self._number, self._whole, *_OF_DIALOGUE, *of_turns):
+                notes.add(f"column {name} dropped")
+        #: The number of the first turn of every dialogue.
+        self._first: int | None = None
+
+    def read(self, tables: Iterable[Table]) -> Iterator[tuple[str, Dialogue]]:
+        """The dialogues of the rows, each with the name of the table where it begins."""
+        seen: set[str] = set()
+        named = self._rows(tables)
+        by_id = groupby(named, key=lambda each: each[1])
+        for rows in ([each] for each in named) if self._whole else (list(group) for _, group in by_id):
+            file, identifier, _ = rows[0]
+            try:
+                if identifier in seen and not self._whole:
+                    raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
+                seen.add(identifier)
+                dialogue = self._dialogue(identifier, [row for _, _, row in rows])
+            except DialgaugeError as error:
+                self._notes.refuse(error.at(file=file, dialogue=identifier))
+            except _READING_ERRORS as error:
+                shape = f"it does not have the expected shape: {error}"
+                self._notes.refuse(DialgaugeError(shape, file=file, dialogue=identifier))
+            else:
+                yield file, dialogue
+
+    def _rows(self, tables: Iterable[Table]) -> Iterator[tuple[str, str, Row]]:
+        """Each row with the name of its table and the id of its dialogue."""
+        for table in tables:
+            if not self._id or {self._id, self._whole or self._number or "turn"} - set(table.columns):
+                raise DialgaugeError(
+                    "the table holds no dialogues: it needs the columns id and record, id and turns, or dialogue and "
+                    f"turn; it has {some_of(table.columns, 8) or 'none'}",
+                    file=table.name,
+                )
+            for row in table.rows:
+                identifier = plain_number(row[self._id])
+                if is_absent(identifier) or identifier == "":
+                    raise DialgaugeError("a row has no id; every row needs that of its dialogue", file=table.name)
+                yield table.name, encodable(str(identifier)), row
+
+    def _dialogue(self, identifier: str, rows: Sequence[Row]) -> Dialogue:
+        first = rows[0]
+        if self._whole == "record":
+            return _DECODER.decode(str(first["record"]))
+        if not self._whole:
+            self._check_numbers(rows)
+        turns = [_turn(raw, number) for number, raw in enumerate(_listed(first["turns"]) if self._whole else rows)]
+        known = {name: _parsed(first[name]) for name in _OF_DIALOGUE if not is_absent(first.get(name))}
+        if isinstance(known.get("outcome"), dict):
+            known["outcome"].setdefault("success", None)
+        return msgspec.convert({**known, "id": identifier, "turns": turns}, Dialogue)
+
+    def _check_numbers(self, rows: Sequence[Row]) -> None:
+        """Refuse turns out of order and turns without a row; both speakers may share a number."""
+        before, speaker = -1, ""
+        for row in rows:
+            number = plain_number(row[self._number])
+            if isinstance(number, str) and number.isdigit():
+                number = int(number)
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise DialgaugeError(f"the {self._number} {number!r} is no whole number; number the turns 0, 1, 2, ...")
+            if self._first is None:
+                if number not in (0, 1):
+                    raise DialgaugeError(f"turns are numbered from 0 or from 1, and here the first is {number}")
+                self._first = number
+            who = _speaker(row)
+            if number < before or (number == before and who == speaker):
+                raise DialgaugeError("its turns are not in order; sort the table by dialogue and turn", turn=number)
+            expected = self._first if before < 0 else before + 1
+            if number > expected:
+                advice = "add it, or leave out the column speaker where all rows are the user's"
+                raise DialgaugeError(f"the table has no row for turn {expected}; {advice}", turn=number)
+            before, speaker = number, who
+
+
+def _turn(row: Any, number: int) -> dict[str, Any]:
+    """The fields of a turn as the data model has them."""
+    if not isinstance(row, Mapping):
+        raise TypeError(f"turn {number} must be an object with the fields of a turn")
+    named = {_NAMES.get(name, name): value for name, value in row.items() if not is_absent(value)}
+    turn = {name: value if name == "text" else _parsed(value) for name, value in named.items() if name in _OF_TURN}
+    turn["speaker"] = _speaker(turn)
+    if "source" in turn:
+        turn["source"] = plain_number(turn["source"])
+    for side in ("state", "predicted"):
+        if side in turn:
+            turn[side] = _state(turn[side])
+    return turn
+
+
+def _speaker(row: Row) -> str:
+    lower = str(row.get("speaker", "user")).lower()
+    return _SPEAKERS.get(lower, lower)
+
+
+def plain_number(value: Any) -> Any:
+    """A whole number that a frame made a float because its column has gaps, whole again; anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _listed(turns: Any) -> list[Any]:
+    """The turns of a dialogue; a dataset may hold them as lists of their fields."""
+    turns = _parsed(turns)
+    if isinstance(turns, dict) and all(isinstance(turn, list) for turn in turns.values()):
+        return [dict(zip(turns, values, strict=True)) for values in zip(*turns.values(), strict=True)]
+    if not isinstance(turns, list):
+        raise TypeError("turns must be a list")
+    return turns
+
+
+def _parsed(value: Any) -> Any:
+    """What a JSON text says, or the value as plain Python without the nulls that structs have for absent fields."""
+    if isinstance(value, str):
+        return msgspec.json.decode(value) if value[:1] in ("{", "[") else value
+    return pruned(value)
+
+
+def _state(value: Any) -> State:
+    """A state as the data model has it, as domains with slots, or as ``domain-slot`` with values."""
+    try:
+        state = msgspec.convert(value, State)
+    except msgspec.ValidationError:
+        nested = isinstance(value, dict) and any(isinstance(inner, dict) for inner in value.values())
+        try:
+            return state_of(slots_of(value, ("nested" if nested else "flat",)))[0]
+        except Misfit as error:
+            raise ValueError(str(error)) from None
+    filled = {
+        domain: {slot: values for slot, given in slots.items() if (values := present(given))}
+        for domain, slots in state.items()
+    }
+    return {domain: slots for domain, slots in filled.items() if slots or not state[domain]}
+
+
+# -- Parquet ---------------------------------------------------------------------------------------------------------
+
+
+class ParquetDialogues(DialogueFormat):
+    """Parquet with a row per dialogue or per turn; ``write`` writes ``id`` and ``record``."""
+
+    name = "parquet"
+    summary = "Parquet: a row per dialogue or per turn, as Hub datasets have it"
+    fields = ALL_FIELDS
+    writes = True
+    goes_on = True
+
+    def recognise(self, peek: Peek) -> bool:
+        return peek.head.startswith(_MAGIC)
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        return (dialogue for _, dialogue in self.read_parts([part], notes))
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        named = {part.name: part for part in parts}
+        tables = (frame_table(_frame(part), part.name) for part in parts)
+        yield from ((named[name], dialogue) for name, dialogue in read_tables(tables, notes))
+
+    def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
+        import polars
+
+        records = [(dialogue.id, _ENCODER.encode(dialogue).decode()) for dialogue in dialogues]
+        frame = polars.DataFrame(records, {"id": polars.String, "record": polars.String}, orient="row")
+        out.write(parquet_bytes(frame))
+
+
+def parquet_rows(part: Part) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, without what is absent in them."""
+    return map(pruned, frame_table(_frame(part), part.name).rows)
+
+
+def _frame(part: Part) -> polars.DataFrame:
+    import polars
+
+    with part.open() as stream, reading_errors(part.name):
+        try:
+            return polars.read_parquet(stream, use_pyarrow=False)
+        except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
+            reason = str(error).splitlines()[0] if str(error) else "damaged"
+            raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=part.name) from error
+
+
+# -- tables in memory ------------------------------------------------------------------------------------------------
+
+
+class FrameLike(Protocol):
+    """A data frame, of polars or pandas."""
+
+    @property
+    def columns(self) -> object:
+        """The columns, or their names."""
+
+
+class DatasetLike(Protocol):
+    """A Hugging Face dataset, or a table of Arrow."""
+
+    @property
+    def column_names(self) -> object:
+        """The names of the columns, for several splits by split."""
+
+
+AnyFrame: TypeAlias = FrameLike | DatasetLike
+
+
+def is_frame(source: object) -> TypeGuard[AnyFrame]:
+    """Does it hold rows and columns? No package is imported to tell."""
+    return hasattr(type(source), "column_names") or hasattr(type(source), "columns")
+
+
+def frame_table(source: Any, name: str = "") -> Table:
+    """The table of a frame, a dataset or a table of Arrow; ``name`` is what errors call it."""
+    held = _one_split(source)
+    package = type(held).__module__.partition(".")[0]
+    name = name or f"the {package} {type(held).__name__}"
+    if package == "datasets":
+        plain = held.with_format(None)  # rows as plain Python, whatever a training loop asked for
+        return Table(name, plain.column_names or list(next(iter(plain), {})), plain)
+    if package == "pandas":
+        return _pandas_table(held, name)
+    import polars
+
+    if isinstance(held, polars.LazyFrame):
+        held = held.collect()
+    try:
+        frame = held if isinstance(held, polars.DataFrame) else polars.DataFrame(held)
+    except (polars.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise DialgaugeError(
+            f"it cannot be read as a table ({str(error).splitlines()[0]}); give a frame of polars or pandas, a Hugging "
+            "Face dataset or a file",
+            file=name,
+        ) from error
+    return Table(name, frame.columns, frame.iter_rows(named=True, buffer_size=_ROWS))
+
+
+def _one_split(source: Any) -> Any:
+    """The dataset, of several splits the only one."""
+    names = getattr(source, "column_names", None)
+    if not isinstance(source, Mapping) or not isinstance(names, Mapping):
+        return source
+    if len(source) == 1:
+        return next(iter(source.values()))
+    splits = ", ".join(map(str, source))
+    first = next(iter(source), "test")
+    raise DialgaugeError(f"it has the splits {splits or '(none)'}; choose one, such as dataset[{str(first)!r}]")
+
+
+def _pandas_table(frame: Any, name: str) -> Table:
+    columns = list(map(str, frame.columns))
+    indexed = any(level is not None for level in frame.index.names)
+    if indexed and (set(columns).isdisjoint(_IDS) or set(columns).isdisjoint(_NUMBERS)):
+        try:
+            frame = frame.reset_index()  # ids or turn numbers may have become the index
+        except ValueError as error:
+            raise DialgaugeError(
+                f"a column and the index have the same name ({error}); rename one", file=name
+            ) from error
+        columns = list(map(str, frame.columns))
+    if len(set(columns)) < len(columns):
+        raise DialgaugeError("two of its columns have the same name; rename one", file=name)
+    cells = zip(*(frame.iloc[:, place] for place in range(len(columns))), strict=True)
+    return Table(name, columns, (dict(zip(columns, map(plain_python, row), strict=True)) for row in cells))
+
+
+class WrittenTable(Struct, frozen=True):
+    """Dialogues as rows, one per turn: the columns with all their values. It can be read back."""
+
+    columns: dict[str, list[Any]]
+
+    def polars(self) -> polars.DataFrame:
+        """The rows as a frame of polars."""
+        import polars
+
+        schema = {name: polars.Int64 if name in _WHOLE_NUMBERS else polars.String for name in self.columns}
+        return polars.DataFrame(self.columns, schema)
+
+    def pandas(self) -> pandas.DataFrame:
+        """The rows as a frame of pandas."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise missing_extra("pandas", "pandas", "a pandas frame") from error
+
+        kinds = dict.fromkeys(self.columns, "object") | dict.fromkeys(_WHOLE_NUMBERS, "Int64") | {"turn": "int64"}
+        return pandas.DataFrame(
+            {name: pandas.Series(values, dtype=kinds[name]) for name, values in self.columns.items()}
+        )
+
+    def dataset(self) -> datasets.Dataset:
+        """The rows as a Hugging Face dataset."""
+        try:
+            import datasets
+        except ModuleNotFoundError as error:
+            raise DialgaugeError(
+                "a Hugging Face dataset needs the package datasets: run  pip install datasets"
+            ) from error
+
+        kinds = {name: datasets.Value("int64" if name in _WHOLE_NUMBERS else "string") for name in self.columns}
+        return datasets.Dataset.from_dict(self.columns, features=datasets.Features(kinds))
+
+
+def table_of(dialogues: Iterable[Dialogue]) -> WrittenTable:
+    """The dialogues as a table with a row per turn; fields that nobody recorded have no column.
+
+    Nested fields are JSON texts, as a column of structs would give every state the slots of all others. What is said of
+    the whole dialogue stands in its first row.
+    """
+    held = list(dialogues)
+    silent = next((dialogue.id for dialogue in held if not dialogue.turns), None)
+    if silent is not None:
+        raise DialgaugeError("it has no turns, and so no rows", dialogue=silent)
+    turns = [(dialogue, index, turn) for dialogue in held for index, turn in enumerate(dialogue.turns)]
+    columns: dict[str, list[Any]] = {
+        "dialogue": [dialogue.id for dialogue, _, _ in turns],
+        "turn": [index for _, index, _ in turns],
+    }
+    for name in _OF_TURN:
+        values = [getattr(turn, name) for _, _, turn in turns]
+        if name in ("speaker", "text") or any(value is not None for value in values):
+            columns[name] = list(map(_cell, values))
+    for name in _OF_DIALOGUE:
+        if any(getattr(dialogue, name) for dialogue in held):
+            columns[name] = [_cell((not index and getattr(dialogue, name)) or None) for dialogue, index, _ in turns]
+    return WrittenTable(columns)
+
+
+def _cell(value: Any) -> str | int | None:
+    return value if value is None or isinstance(value, str | int) else _ENCODER.encode(value).decode()
