@@ -177,7 +177,10 @@ def test_turns_as_lists_of_their_fields() -> None:
         ([{"id": "d", "turn": 0.5}], "dialogue d: the turn 0.5 is no whole number"),
         ([{"id": "d", "turn": float("inf")}], "dialogue d: the turn inf is no whole number"),
         ([{"id": "d", "turn": 2}], "turns are numbered from 0 or from 1, and here the first is 2"),
-        ([{"id": "d", "turn": 0}, {"id": "d", "turn": 20_000}, {"id": "d", "turn": 20_001}], "dialogue d, turn 20000: the table has no row for turn 1"),
+        (
+            [{"id": "d", "turn": 0}, {"id": "d", "turn": 20_000}, {"id": "d", "turn": 20_001}],
+            "dialogue d, turn 20000: the table has no row for turn 1",
+        ),
         ([{"id": "d", "turn": 0, "source": 0.5}], "dialogue d: it does not have the expected shape: Expected `int"),
         ([{"id": None, "turn": 0}], "a row has no id; every row needs that of its dialogue"),
         ([{"id": "", "turns": []}], "a row has no id; every row needs that of its dialogue"),
