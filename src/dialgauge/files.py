@@ -13,7 +13,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +71,7 @@ def together(instead_of: Iterable[Path] = ()) -> Iterator[None]:
         for pending in group:
             pending.publish()
     finally:
-        for pending in group:
+        for pending in reversed(group):  # the first of them made the folder
             pending.discard()
 
 
@@ -83,9 +83,12 @@ class _Pending:
         self._target = Path(os.path.realpath(path)) if path.is_symlink() else path
         _refuse_folder(path)
         self._special = _is_special(path)
+        self._made: list[Path] = []
         if self._special:
             handle, name = tempfile.mkstemp()
         else:
+            folders = (self._target.parent, *self._target.parent.parents)
+            self._made = [folder for folder in folders if not folder.exists()]
             self._target.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(".part", ".", self._target.parent)
         os.close(handle)
@@ -106,8 +109,11 @@ class _Pending:
                 self.scratch.replace(self._target)
 
     def discard(self) -> None:
-        """Remove the scratch file, unless it has taken its place."""
+        """Remove the scratch file, unless it has taken its place, and the folders made for it that are empty."""
         self.scratch.unlink(missing_ok=True)
+        for folder in self._made:
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:

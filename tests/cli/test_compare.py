@@ -42,9 +42,9 @@ def test_three_systems_are_answered_within_30_lines(store: Path, capsys: pytest.
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert len(lines) <= 30 and max(map(len, lines)) <= 80
-    heads = next(line for line in lines if line.startswith("measure"))
+    heads = next(line for line in lines if line.startswith("measure "))
     assert heads.split() == ["measure", "good", "alike", "bad"]
-    row = next(line for line in lines if line.startswith("JGA"))
+    row = next(line for line in lines if line.startswith("JGA  "))
     assert re.findall(r"\d+\.\d+ (\w)", row) == ["a", "a", "b"]
     assert "JGA names no clear winner: good has the top value, alike is" in outcome.out.replace("\n", " ")
     assert "good is better" not in outcome.out

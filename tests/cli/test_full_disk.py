@@ -58,7 +58,7 @@ def test_all_or_nothing(capsys: pytest.CaptureFixture[str], data: Path, tmp_path
                 break
             assert outcome.err.startswith(f"dialgauge: {disk}"), outcome.err
             assert outcome.err.endswith(": it cannot be written (the disk is full)\n")
-            assert not files(disk)
+            assert not list(disk.iterdir())
     assert outcomes[-1] == 0 and 2 in outcomes
 
 

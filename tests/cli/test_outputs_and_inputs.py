@@ -34,7 +34,7 @@ from support.trackers import gold_dialogues, tracker, write_predictions
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_the_last_words_on_the_screen_are_the_verdict(
+def test_the_first_words_on_the_screen_are_the_verdict(
     words: list[str],
     sentence: str,
     tmp_path: Path,
@@ -45,7 +45,7 @@ def test_the_last_words_on_the_screen_are_the_verdict(
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path))
     outcome = dialgauge(capsys, *words)
     assert outcome.code == 0, outcome.err
-    assert sentence in " ".join(outcome.out.rpartition("\n\n")[2].split())
+    assert sentence in " ".join(outcome.out.partition("\n\n")[0].split())
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ with kept_to_the_end():
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> Iterator[None]:
-    with forks("polars", "dialgauge.runs.store", "dialgauge.runs.writer"):
+    with forks("polars", "dialgauge.runs.store"):
         yield
 
 

@@ -70,7 +70,11 @@ def test_an_equal_run_is_found_and_any_difference_stores_another(store: Store, t
     (tmp_path / "gold").write_text("one")
     first = store.add(a_run(inputs=[tmp_path / "gold"]))
     (tmp_path / "moved").write_text("one")
-    assert store.add(a_run(inputs=[tmp_path / "moved"])).id == first.id
+    other = store.add(a_run("other"))
+    assert store.open("latest").id == other.id
+    again = store.add(a_run(inputs=[tmp_path / "moved"]))
+    assert again.id == first.id == store.open("latest").id
+    assert again.manifest.inputs[0].path == str(tmp_path / "moved")
     others = [
         a_run(inputs=[("gold", tmp_path / "gold")]),
         a_run(inputs=[tmp_path / "gold"], config={"profile": "canon"}),
@@ -175,9 +179,11 @@ def test_a_full_disk_keeps_the_store_whole_and_lets_runs_be_removed(
     store: Store, dialogues: list[Dialogue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = store.add(a_run(corpus=dialogues))
-    before = sorted(path.name for path in store.folder.rglob("*") if not path.name.endswith(".lock"))
 
-    real = os.fsync
+    def present() -> list[str]:
+        return sorted(path.name for path in store.folder.rglob("*") if path.name != ".work")
+
+    before, real = present(), os.fsync
 
     def full(handle: int) -> None:
         if Path(f"/proc/self/fd/{handle}").is_file():
@@ -187,7 +193,10 @@ def test_a_full_disk_keeps_the_store_whole_and_lets_runs_be_removed(
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DialgaugeError, match="the disk is full"):
         store.add(a_run("other"))
-    assert sorted(path.name for path in store.folder.rglob("*") if not path.name.endswith(".lock")) == before
+    assert present() == before
+    with pytest.raises(DialgaugeError, match="the disk is full"):
+        Store(store.folder.parent / "new").add(a_run(corpus=dialogues))
+    assert not (store.folder.parent / "new").exists()
     store.remove(run.id)
     assert store.list() == [] and not [path for path in store.folder.rglob("*") if path.is_file()]
 

@@ -35,15 +35,16 @@ class Terminal:
         self.colour = colour
 
     def page(self, page: Page) -> str:
-        """The whole page. Its verdict comes last, where the eye rests after a command has run."""
-        blocks = [self._paragraph(warning, "warn") for warning in page.warnings]
+        """The whole page, its verdict first."""
+        blocks = [self._paragraph(page.verdict, "strong")]
+        blocks += [self._paragraph(warning, "warn") for warning in page.warnings]
         blocks += map(self.table, page.tables.values())
         for first, *others in page.dialogues:
             blocks += [self.difference(first, other) for other in others] or [self.transcript(first)]
         blocks.append("".join(self._paragraph(note, "dim") for note in page.notes))
         if page.signature and self.everything:
             blocks.append(self._paragraph(f"Signature: {page.signature}", "dim"))
-        return "\n".join(filter(None, [*blocks, self._paragraph(page.verdict, "strong")]))
+        return "\n".join(filter(None, blocks))
 
     def table(self, table: Table) -> str:
         """A table with its title, answer and legend."""

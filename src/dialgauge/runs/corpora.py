@@ -3,15 +3,13 @@
 Invariants
 - The checksum is the SHA-256 of the dialogues as native JSONL: equal dialogues are one corpus, whoever stores them.
 - A corpus enters the store by one rename, after its bytes are on the disk, and before the run that needs it does.
-- A folder in ``.work`` names the corpus its run needs (``PIN``, later its ``run.json``) before that corpus is looked
-  for. Corpora are moved in and away only under one lock, and away only if no run and no folder in ``.work`` names them.
-- Before a folder of ``.work`` is discarded or after a run is removed, all corpora without a run go.
+- Corpora are moved in and away only under the lock of the store, under which runs come and go, too.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,17 +18,12 @@ import polars as pl
 from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.locks import locked
 from dialgauge.runs.manifest import MANIFEST
 from dialgauge.runs.tables import DIALOGUES, FIXED, TURNS, Pieces, TableInfo, frames_of, size_of, write_table
-from dialgauge.runs.workspace import WORK, delete_tree, sync_folder, write_durably, writing
+from dialgauge.runs.workspace import delete_tree, sync_folder, write_durably, writing
 
 CORPORA = "corpora"
 CORPUS_FILE = "corpus.json"
-PIN = "corpus-pin"
-
-_SCRATCH, _OLD = "corpus-new", "corpus-old"
-_LOCK = ".lock"
 #: Stands for the corpus of a run whose manifest cannot be read: it may need any.
 _ANY = "*"
 
@@ -125,31 +118,27 @@ class Corpora:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DialgaugeError(f"the corpus is damaged ({error})", file=str(path)) from error
 
-    def add(self, corpus: EncodedCorpus, claim: Path) -> None:
-        """Store a corpus for the run that is made in the folder ``claim``, unless it is there already."""
+    def prepare(self, corpus: EncodedCorpus, scratch: Path) -> None:
+        """Write the tables of a corpus into a scratch folder, unless the store has them already."""
+        if scratch.exists() or self._intact(corpus.checksum):
+            return
         with writing(self._store):
-            with locked(self._folder / _LOCK):
-                write_durably(claim / PIN, corpus.checksum.encode())
-                if self._intact(corpus.checksum):
-                    return
-            scratch = claim / _SCRATCH
             scratch.mkdir()
             infos = {name: write_table(name, table, scratch) for name, table in corpus.tables.items()}
             write_durably(scratch / CORPUS_FILE, msgspec.json.encode(_CorpusFile(infos)))
             sync_folder(scratch)
-            with locked(self._folder / _LOCK):
-                self._move_in(scratch, corpus.checksum, claim)
-            delete_tree(scratch)
-            delete_tree(claim / _OLD)
 
-    def _move_in(self, scratch: Path, checksum: str, claim: Path) -> None:
-        if self._intact(checksum):  # another process was faster
-            return
-        target = self._folder / checksum
-        if target.exists():  # a damaged one makes room
-            target.rename(claim / _OLD)
-        scratch.rename(target)
-        sync_folder(self._folder)
+    def add(self, corpus: EncodedCorpus, scratch: Path) -> None:
+        """Move a corpus into the store, unless it is there already; whoever calls this holds the store's lock."""
+        self.prepare(corpus, scratch)
+        with writing(self._store):
+            if not self._intact(corpus.checksum):
+                target = self._folder / corpus.checksum
+                delete_tree(target)  # a damaged one
+                self._folder.mkdir(exist_ok=True)
+                scratch.rename(target)
+                sync_folder(self._folder)
+            delete_tree(scratch)
 
     def _intact(self, checksum: str) -> bool:
         """Whether the corpus is there with all of its tables, by their sizes."""
@@ -159,31 +148,17 @@ class Corpora:
         except (DialgaugeError, OSError):
             return False
 
-    def collect(self, remove: Callable[[Path], None], ignoring: Collection[Path] = ()) -> None:
-        """Remove the corpora that no run needs, and no folder of ``.work`` but those to be ignored."""
+    def unused(self) -> list[Path]:
+        """The corpora that no run needs; none while a damaged run may need any."""
         if not self._folder.is_dir():
-            return
-        with writing(self._store), locked(self._folder / _LOCK):
-            present = sorted(entry for entry in self._folder.iterdir() if entry.is_dir())
-            needed = self._needed(ignoring) if present else set()
-            for corpus in present:
-                if not {corpus.name, _ANY} & needed:
-                    remove(corpus)
-
-    def _needed(self, ignoring: Collection[Path]) -> set[str]:
-        """The corpora that folders name. Those in the making are looked at first: they move to the store."""
-        work = self._store / WORK
-        making = [entry for entry in work.iterdir() if entry.is_dir()] if work.is_dir() else []
-        needed = {_named_in(entry) for entry in making if entry not in ignoring}
-        stored = [entry for entry in self._store.iterdir() if not entry.name.startswith(".") and entry.name != CORPORA]
-        return needed | {_named_in(entry) for entry in stored}
+            return []
+        needed = {_named_in(entry) for entry in self._store.iterdir() if not entry.name.startswith(".")}
+        return [entry for entry in self._folder.iterdir() if entry.is_dir() and not {entry.name, _ANY} & needed]
 
 
 def _named_in(folder: Path) -> str:
-    """The corpus that a run, or the folder it is made in, names; empty where it names none."""
+    """The corpus that a run names; empty where it names none."""
     try:
-        if (pin := folder / PIN).exists():
-            return pin.read_text(encoding="utf-8")
         manifest = folder / MANIFEST
         return msgspec.json.decode(manifest.read_bytes(), type=_Reference).corpus if manifest.exists() else ""
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -20,6 +20,7 @@ import msgspec
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.runs.tables import TableInfo, is_table_name
+from dialgauge.runs.workspace import write_durably, writing
 from dialgauge.text import Note
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 3
 MANIFEST = "run.json"
+_SCRATCH = f"{MANIFEST}.new"
 
 #: A run id: time in UTC, what was run, and four digits of its checksum (``20261115-104500-tracking-augpt-3f2a``).
 RUN_ID = re.compile(r"\d{8}-\d{6}-[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{4}")
@@ -153,9 +155,11 @@ def _key(key: Any) -> str:
     raise TypeError(f"a run keeps JSON only, where {key!r} cannot be a key")
 
 
-def encode(manifest: Manifest) -> bytes:
-    """The manifest as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest of a run, by one rename; of a new run it is the last file."""
+    with writing(folder):
+        write_durably(folder / _SCRATCH, msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+        (folder / _SCRATCH).replace(folder / MANIFEST)
 
 
 def load(folder: Path) -> Manifest:

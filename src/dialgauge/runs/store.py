@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import probe
@@ -22,13 +22,12 @@ from dialgauge.runs.annotations import (
     with_run_note,
     write_annotations,
 )
-from dialgauge.runs.corpora import Corpora
-from dialgauge.runs.manifest import MANIFEST, Manifest, content_digest, is_run_id, new_id, slug
+from dialgauge.runs.corpora import CORPORA, Corpora
+from dialgauge.runs.manifest import MANIFEST, Manifest, content_digest, is_run_id, load, new_id, slug, write_manifest
 from dialgauge.runs.run import Run
-from dialgauge.runs.tables import RESERVED
+from dialgauge.runs.tables import RESERVED, check_table_name, write_table
 from dialgauge.runs.workspace import (
     WORK,
-    Claim,
     Parts,
     Workspace,
     delete_tree,
@@ -36,7 +35,6 @@ from dialgauge.runs.workspace import (
     until_the_end,
     writing,
 )
-from dialgauge.runs.writer import RunWriter
 from dialgauge.source import own_source
 from dialgauge.text import some_of
 
@@ -45,6 +43,8 @@ if TYPE_CHECKING:
 
 
 ENVIRONMENT = "DIALGAUGE_RUNS"
+#: Where the dialogues of a run in the making lie, in its folder.
+_CORPUS = "corpus-new"
 
 
 class Survey(NamedTuple):
@@ -68,50 +68,76 @@ class Store:
     def __init__(self, folder: str | PathLike[str] | None = None) -> None:
         self.folder = Path(folder if folder is not None else os.environ.get(ENVIRONMENT) or "runs")
         self._corpora = Corpora(self.folder)
-        self._workspace = Workspace(self.folder, self._discarded)
+        self._workspace = Workspace(self.folder)
 
     def add(self, run: Run) -> Run:
-        """Store a run that is in memory, or in another store. A run equal to a stored one is found, not stored again.
+        """Store a run that is in memory, or in another store.
 
-        Equal are runs with the same content, configuration, inputs by checksum and versions; the command and the time
-        may differ.
+        A run equal to a stored one is found, not stored again: one with the same content, configuration, inputs by
+        checksum and versions. It then counts as made now, by the present command.
         """
         facts = run.manifest  # reads the inputs
+        if self._workspace.sweep():
+            with self._locked():
+                self._collect()
         claim = self._workspace.reserve()
         try:
-            writer = RunWriter(facts, claim.folder, self._corpora)
-            if corpus := run.encoded_corpus():
-                writer.add_encoded(corpus)
-            for name in run.tables:
-                if name not in RESERVED:
-                    writer.table(name, run.given_table(name))
-            if run.stored:
-                writer.annotate(read_annotations(run.path))
-            return self._published(claim, writer)
-        except BaseException:
-            self._workspace.discard(claim)
-            raise
-
-    def _published(self, claim: Claim, writer: RunWriter) -> Run:
-        """The run under an id that ends in the beginning of its checksum, or the stored one that equals it."""
-        manifest = writer.manifest()
-        digest = content_digest(manifest)
-        with self._workspace.locked("publish"):
-            for folder in sorted(self.folder.glob(f"*-{digest[:4]}")):
-                if is_run_id(folder.name) and _digest_in(folder) == digest:
-                    self._workspace.discard(claim)
-                    return Run.load(folder)
-            name = new_id(manifest.created, manifest.kind, manifest.name, digest[:4])
-            while os.path.lexists(self.folder / name):  # another run of the same second with the same four digits
-                name = new_id(manifest.created, manifest.kind, manifest.name, os.urandom(2).hex())
-            manifest = msgspec.structs.replace(manifest, id=name)
-            writer.write_manifest(manifest)
+            corpus, scratch = run.encoded_corpus(), claim.folder / _CORPUS
+            if corpus is not None and not corpus.ids:
+                corpus = None
+            if corpus is not None:
+                self._corpora.prepare(corpus, scratch)
+            names = [check_table_name(name) for name in run.tables if name not in RESERVED]
             with writing(self.folder):
-                claim.publish(self.folder / name)
-        return Run.load(self.folder / name, manifest)
+                tables = {name: write_table(name, run.given_table(name), claim.folder) for name in names}
+            facts = replace(facts, corpus=corpus.checksum if corpus else "", tables=tables)
+            if run.stored and (written := read_annotations(run.path)) != Annotations():
+                write_annotations(claim.folder, written)
+            with self._locked():
+                if (equal := self._equal(facts)) is not None:
+                    claim.discard()
+                    return self._made_again(equal, facts)
+                if corpus is not None:
+                    self._corpora.add(corpus, scratch)
+                facts = replace(facts, id=self._free_id(facts))
+                write_manifest(claim.folder, facts)
+                with writing(self.folder):
+                    claim.publish(self.folder / facts.id)
+        except BaseException:
+            with writing(self.folder):
+                claim.discard()
+            self._workspace.remove_if_empty(self.folder / CORPORA, self.folder)
+            raise
+        return Run.load(self.folder / facts.id, facts)
 
-    def _discarded(self, folders: Sequence[Path]) -> None:
-        self._corpora.collect(self._workspace.remove, folders)
+    def _equal(self, manifest: Manifest) -> Path | None:
+        """The stored run that equals another."""
+        digest = content_digest(manifest)
+        found = (folder for folder in sorted(self.folder.glob(f"*-{digest[:4]}")) if is_run_id(folder.name))
+        return next((folder for folder in found if _digest_in(folder) == digest), None)
+
+    def _made_again(self, folder: Path, now: Manifest) -> Run:
+        """A stored run with the time, command and paths of the call that made it again."""
+        manifest = replace(load(folder), created=now.created, command=now.command, inputs=now.inputs)
+        write_manifest(folder, manifest)
+        return Run.load(folder, manifest)
+
+    def _free_id(self, manifest: Manifest) -> str:
+        """An id that ends in the beginning of the checksum; in something random where that one is taken."""
+        name = new_id(manifest.created, manifest.kind, manifest.name, content_digest(manifest)[:4])
+        while os.path.lexists(self.folder / name):
+            name = new_id(manifest.created, manifest.kind, manifest.name)
+        return name
+
+    def _locked(self) -> AbstractContextManager[None]:
+        """The lock under which runs and corpora come and go."""
+        return self._workspace.locked("store")
+
+    def _collect(self) -> None:
+        """Delete the corpora that no run needs; whoever calls this holds the lock."""
+        with writing(self.folder):
+            for corpus in self._corpora.unused():
+                delete_tree(self._workspace.take_out(corpus))
 
     def __repr__(self) -> str:
         return f"<Store {str(self.folder)!r}>"
@@ -225,7 +251,7 @@ class Store:
                 f"'{name}' has runs of the kinds {', '.join(kinds)}; give an id, or latest:{kinds[0]}",
                 file=str(self.folder),
             )
-        return max((run.id for run in fitting), default=None)
+        return fitting[-1].id if fitting else None
 
     def remove(self, id: str) -> None:
         """Delete a run, whole or damaged, or unfinished work; it disappears by one rename.
@@ -239,9 +265,10 @@ class Store:
                 raise DialgaugeError("another process is working on it; wait for it or stop it", file=name)
             claim.discard()
             return
-        with writing(self.folder):
+        with self._locked(), writing(self.folder):
             gone = self._workspace.take_out(self.folder / name)
-            self._discarded([gone])
+            self._collect()
+        with writing(self.folder):
             delete_tree(gone)
 
     def annotations(self, id: str) -> Annotations:

@@ -15,8 +15,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
@@ -101,18 +101,16 @@ class Claim:
 
 
 class Workspace:
-    """The scratch area of one store. ``on_discard`` is called before folders of the dead are deleted, with these."""
+    """The scratch area of one store."""
 
-    def __init__(self, store: Path, on_discard: Callable[[Sequence[Path]], None]) -> None:
+    def __init__(self, store: Path) -> None:
         self._store = store
-        self._on_discard = on_discard
         self._folder = store / WORK
 
     def reserve(self) -> Claim:
-        """An empty folder, after sweeping what the dead left."""
+        """An empty folder for a run in the making."""
         with writing(self._store):
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._sweep()
             while (claim := self._claim(f"new-{os.urandom(8).hex()}", must_be_new=True)) is None:
                 continue
             return claim
@@ -123,12 +121,6 @@ class Workspace:
             self._folder.mkdir(parents=True, exist_ok=True)
             return self._claim(name, must_be_new=False, patience=_PATIENCE)
 
-    def discard(self, claim: Claim) -> None:
-        """Delete a run that came to nothing."""
-        with writing(self._store):
-            self._on_discard([claim.folder])
-            claim.discard()
-
     def take_out(self, entry: Path) -> Path:
         """Move something out of the store by one rename, which needs no room on the disk; where it is to be deleted."""
         self._folder.mkdir(exist_ok=True)
@@ -136,10 +128,6 @@ class Workspace:
         entry.rename(gone)
         sync_folder(entry.parent)
         return gone
-
-    def remove(self, entry: Path) -> None:
-        """Delete something of the store; it disappears by one rename."""
-        delete_tree(self.take_out(entry))
 
     @contextmanager
     def locked(self, name: str) -> Iterator[None]:
@@ -160,16 +148,25 @@ class Workspace:
             entry.name for entry in self._folder.iterdir() if entry.name.startswith(_RESUMABLE) and entry.is_dir()
         )
 
-    def _sweep(self) -> None:
-        """Delete what dead processes left; of resumable work, only a lock whose folder is gone."""
+    def sweep(self) -> bool:
+        """Delete what dead processes left, of resumable work only a lock without a folder; True if there was any."""
         dead = []
-        for name in sorted({entry.name.removesuffix(_LOCK) for entry in self._folder.iterdir()}):
-            if claim := self._claim(name, must_be_new=name.startswith(_RESUMABLE)):
-                dead.append(claim)
-        if dead:
-            self._on_discard([claim.folder for claim in dead])
-        for claim in dead:
-            claim.discard()
+        with writing(self._store):
+            names = (
+                {entry.name.removesuffix(_LOCK) for entry in self._folder.iterdir()} if self._folder.is_dir() else ()
+            )
+            for name in sorted(names):
+                if claim := self._claim(name, must_be_new=name.startswith(_RESUMABLE)):
+                    dead.append(claim)
+            for claim in dead:
+                claim.discard()
+        return bool(dead)
+
+    def remove_if_empty(self, *folders: Path) -> None:
+        """Delete these folders and the scratch area, if nothing is in them."""
+        for folder in (self._folder, *folders):
+            with suppress(OSError):
+                folder.rmdir()
 
     def _claim(self, name: str, *, must_be_new: bool, patience: float = 0.0) -> Claim | None:
         folder = self._folder / name
@@ -178,9 +175,11 @@ class Workspace:
             return None
         try:
             folder.mkdir(exist_ok=not must_be_new)
-        except FileExistsError:
+        except OSError as error:
             lock.release()
-            return None
+            if isinstance(error, FileExistsError):
+                return None
+            raise
         return Claim(folder, lock)
 
 
