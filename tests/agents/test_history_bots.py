@@ -136,7 +136,7 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
         asked.append(question)
         history = [(line["speaker"], line["text"]) for line in question["history"]]
         said = rules.reply(point(*history, utterance=question["utterance"]))
-        return 200, json.dumps({"reply": said}).encode()
+        return 200, json.dumps({"text": said}).encode()
 
     with server(respond) as url:
         bot = HttpBot(url)
@@ -153,7 +153,7 @@ def test_a_bot_behind_http_is_evaluated_like_any_other() -> None:
         (404, b"", "status 404"),
         (200, b"<html>", "did not answer"),
         (200, b'{"answer": "x"}', "answered neither"),
-        (200, b'{"reply": 3}', "did not answer"),
+        (200, b'{"text": 3}', "did not answer"),
         (200, b"\xff\xff", "did not answer"),
         (200, b"x" * ((1 << 20) + 1), "more than 1,048,576 bytes"),
     ],

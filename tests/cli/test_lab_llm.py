@@ -206,10 +206,7 @@ def test_no_key_in_the_path_of_an_endpoint_in_any_file(
     [
         (["--level", "act"], "llm-system speaks text, not dialogue acts; add --level text"),
         (["--system-set", "key_env=NOT_SET_ANYWHERE"], "the environment variable that key_env names is not set"),
-        (
-            ["--system-set", "budget_tokens=5", "--system-set", "mode=off", "--system-set", "cassette="],
-            "needs a cassette",
-        ),
+        (["--system-set", "budget_tokens=5"], "needs a cassette"),
         (
             ["--user", "llm-system", "--user-set", "model=m", "--user-set", "endpoint=local"],
             "llm-system is a system agent; it cannot be the user",
@@ -265,7 +262,7 @@ def lab_http(capsys: pytest.CaptureFixture[str], url: str, *more: object) -> Out
 
 def test_a_server_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
     reply = "How about Casa Girasole? It is an expensive italian restaurant in the south."
-    with own_server({"reply": reply}) as (url, asked):
+    with own_server({"text": reply}) as (url, asked):
         outcome = lab_http(capsys, url.replace("http://", "http://me:hidden@") + "?token=hidden")
     assert outcome.code == 0, outcome.err
     run = only_run()
@@ -281,7 +278,7 @@ def test_a_server_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_server_that_says_what_it_means(capsys: pytest.CaptureFixture[str]) -> None:
-    told = {"reply": "Certainly.", "acts": [["Hotel-Request", "area", "?"], ["No-Act", "", ""]]}
+    told = {"text": "Certainly.", "acts": [["Hotel-Request", "area", "?"], ["No-Act", "", ""]]}
     with own_server(told) as (url, _):
         assert lab_http(capsys, url).code == 0
     acts = [turn.acts for one in only_run().dialogues() for turn in one.turns if turn.speaker == "system"]
@@ -289,7 +286,7 @@ def test_a_server_that_says_what_it_means(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_server_that_writes_nonsense(capsys: pytest.CaptureFixture[str]) -> None:
-    with own_server({"reply": "\x1b[2J\x00 a" + "b" * 5000}) as (url, _):
+    with own_server({"text": "\x1b[2J\x00 a" + "b" * 5000}) as (url, _):
         outcome = lab_http(capsys, url)
     assert outcome.code == 0, outcome.err
     assert all(len(turn.text) <= 2000 for one in only_run().dialogues() for turn in one.turns)

@@ -73,13 +73,11 @@ def tool_call(name: str, arguments: Any) -> Answer:
 
 
 def standard_reply(question: dict[str, Any]) -> Answer:
-    """A user that asks for a restaurant, a system that searches once a reply, a tracker that knows one slot."""
+    """A user that asks for a restaurant, a system that searches once a reply."""
     messages = question["messages"]
     prompt = messages[0]["content"]
     if prompt.startswith("You are a customer"):
         return said(USER_LINES[min(sum(one["role"] == "assistant" for one in messages), len(USER_LINES) - 1)])
-    if prompt.startswith("You read a conversation"):
-        return said('{"restaurant": {"area": "north"}}')
     search = {"area": "north"}
     if "tools" in question:
         if messages[-1]["role"] == "tool":
@@ -160,9 +158,6 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 "unknown-column": tool_call("search_restaurant", {"colour": "red"}),
                 "unknown-domain": tool_call("search_moon", {}),
                 "no-such-place": tool_call("book_hotel", {"name": "nowhere"}),
-                "odd-calls": said(
-                    None, tool_calls=[7, {"function": "x"}, {"function": {"name": 4, "arguments": {"a": 1}}}]
-                ),
                 "headers": said(json.dumps(dict(self.headers))),
             }
             bodies = {
@@ -175,7 +170,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
             if name in bodies:
                 return bodies[name]
             if name == "no-usage":
-                return json.dumps({"choices": [server.reply(question)], "usage": {"prompt_tokens": "many"}}).encode()
+                return json.dumps({"choices": [server.reply(question)], "usage": None}).encode()
             return _body(question, choices[name] if name in choices else server.reply(question))
 
         def _begin(

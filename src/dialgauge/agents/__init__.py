@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dialgauge.agents.history_bots import (
         CallableBot as CallableBot,
         HistoryBot as HistoryBot,
-        HttpBot as HttpBot,
         ModelBot as ModelBot,
     )
+    from dialgauge.agents.http_agent import HttpBot as HttpBot
     from dialgauge.agents.keyboard import (
         RESTART as RESTART,
         KeyboardSystem as KeyboardSystem,

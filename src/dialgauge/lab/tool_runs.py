@@ -31,8 +31,6 @@ from dialgauge.agents import (
     SystemContext,
     UserContext,
     converse,
-    converted_options,
-    llm,
     make_agent,
 )
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, Turn
@@ -203,8 +201,6 @@ def _agent(name: str, settings: Mapping[str, str], task: ToolTask) -> Agent:
         return _Scripted(name, task)
     if name == "reader":
         return _Reader()
-    if name in ("llm-system", "llm-user"):
-        return llm.tool_agent(name, converted_options(name, llm.llm_system, settings))
     if name in _ELSEWHERE:
         raise DialgaugeError(
             f"{name} knows no tools: in a tool domain the system is llm-system, gold, nothing or an agent of yours, "

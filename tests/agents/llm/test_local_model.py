@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.llm import ChatClient, ChatSettings, DialogueBudget, LocalModel
+from dialgauge.agents.llm import ChatClient, ChatSettings, LocalModel
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from support.commands import dialgauge
@@ -65,7 +65,7 @@ def test_json_as_the_schema_wants_it() -> None:
     schema = {"type": "object", "properties": {"area": {"enum": ["north", "south"]}}, "required": ["area"]}
     wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema | {"additionalProperties": False}}}
     messages = [{"role": "user", "content": "Tell me about the moon."}]
-    answer = client.ask(messages, seed=1, purse=DialogueBudget(client.settings), response_format=wanted)
+    answer = client.ask(messages, seed=1, response_format=wanted)
     assert answer.text.replace(" ", "").replace("\n", "") in ('{"area":"north"}', '{"area":"south"}')
 
 

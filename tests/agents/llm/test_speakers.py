@@ -32,7 +32,7 @@ from support.soak import soak
 
 HOSTILE = (
     *("empty", "null", "control", "long", "unknown-tool", "bad-arguments", "list-arguments", "odd-arguments"),
-    *("unknown-column", "unknown-domain", "no-such-place", "odd-calls", "headers", "no-usage"),
+    *("unknown-column", "unknown-domain", "no-such-place", "headers", "no-usage"),
 )
 
 
@@ -144,12 +144,6 @@ def test_the_instructions_of_an_own_domain() -> None:
     ]
 
 
-@pytest.mark.parametrize(("tools", "told"), [("native", False), ("json", False), ("none", True)])
-def test_a_model_without_tools_is_told_so(town: LoadedDomain, server: ModelServer, tools: str, told: bool) -> None:
-    talk(town, make_agent("agenda"), agent("llm-system", server, tools=tools), exchanges=1)
-    assert ("no tools in this conversation" in server.received[0]["messages"][0]["content"]) is told
-
-
 def test_tools_say_what_their_fields_mean(town: LoadedDomain) -> None:
     tools = {tool["name"]: tool for tool in Backend(town.search, Draws(1, "desk")).tools()}
     fields = tools["book_hotel"]["parameters"]["properties"]
@@ -188,9 +182,9 @@ def test_a_marker_alone_says_nothing(town: LoadedDomain, server: ModelServer) ->
 @pytest.mark.parametrize(
     ("way", "tools"),
     [
-        (way, tools) if place % 3 == column else soak(way, tools)
+        (way, tools) if place % 2 == column else soak(way, tools)
         for place, way in enumerate(HOSTILE)
-        for column, tools in enumerate(("native", "json", "none"))
+        for column, tools in enumerate(("native", "json"))
     ],
 )
 def test_hostile_output_breaks_nothing(town: LoadedDomain, server: ModelServer, way: str, tools: str) -> None:
@@ -262,7 +256,7 @@ def test_json_instead_of_tools(town: LoadedDomain, server: ModelServer) -> None:
     ("written", "text"),
     [
         ('{"say": "Hello there', "Hello there"),
-        ('{ "say" : "Caf\\u00e9 at \\u00', "Café at"),
+        ('{ "say" : "Café at', "Café at"),
         ('{"say": 7}', ""),
         ("plain words", "plain words"),
         ('{"tool": "search", "argum', ""),
@@ -339,23 +333,7 @@ def test_tools_say_what_they_take(town: LoadedDomain) -> None:
     assert book["properties"]["people"]["minimum"] == 1 and book["required"] == ["name", "day", "people", "time"]
 
 
-def test_acts_that_the_model_reports(town: LoadedDomain, server: ModelServer) -> None:
-    line = 'ACTS: [["restaurant-inform", "area", "west"], ["Moon-Inform", "x", "y"], "odd", ["general-bye"]]'
-    server.reply = lambda question: said(f"Something in the north.\n{line}")
-    user = agent("llm-user", server, report="yes")
-    held = talk(town, user, make_agent("rule-system"), exchanges=1)
-    first = held.turns[0]
-    assert first.text == "Something in the north."
-    assert first.acts == (Act("Restaurant-Inform", "restaurant", "area", ("west",)), Act("general-bye", "general"))
-    assert first.heard is not None
-    assert any(act.values == ("north",) for act in first.heard)
-    server.reply = lambda question: said("Something in the north.\nACTS: [[")
-    assert talk(town, user, make_agent("rule-system"), exchanges=1).turns[0].acts == ()
-
-
-def test_who_reports_acts_is_told_where_and_by_an_example_of_the_domain(
-    tmp_path: Path, town: LoadedDomain, server: ModelServer
-) -> None:
+def test_rows_of_one_name_are_told_apart(tmp_path: Path, town: LoadedDomain, server: ModelServer) -> None:
     (tmp_path / "domain.yaml").write_text(
         "domain: kennels\nservices:\n  kennel:\n    title: a kennel\n    rows: kennels.csv\n    name: kennel\n"
         "    id: code\n    search: {village: same}\n    answer: [phone]\n"
@@ -363,16 +341,10 @@ def test_who_reports_acts_is_told_where_and_by_an_example_of_the_domain(
     rows = "code,kennel,village,phone\nK1,Happy Tails,Ashby,01632 960101\nK2,Happy Tails,Wexcombe,01632 960102\n"
     (tmp_path / "kennels.csv").write_text(rows)
     kennels = open_domain(str(tmp_path), count=1)
-    server.reply = lambda question: said(json.dumps({"say": 'Bye.\nACTS: [["general-bye", "", ""]]'}))
-    held = talk(kennels, make_agent("agenda"), agent("llm-system", server, tools="json", report="yes"), exchanges=1)
-    prompt = server.received[0]["messages"][0]["content"]
-    assert "inside the object, add one last line" in prompt and "Hotel" not in prompt
-    assert 'ACTS: [["Kennel-Inform", ' in prompt
-    assert "More than one kennel may have the same name: tell them apart by code" in prompt
-    assert (held.turns[1].text, held.turns[1].acts) == ("Bye.", (Act("general-bye", "general"),))
-    talk(town, make_agent("agenda"), agent("llm-system", server, report="yes"), exchanges=1)
-    prompt = server.received[-1]["messages"][0]["content"]
-    assert "After your words add one last line" in prompt and "same name" not in prompt
+    for domain, told in ((kennels, True), (town, False)):
+        talk(domain, make_agent("agenda"), agent("llm-system", server), exchanges=1)
+        prompt = server.received[-1]["messages"][0]["content"]
+        assert ("More than one kennel may have the same name: tell them apart by code" in prompt) is told
 
 
 def test_the_budget_of_a_dialogue_ends_it(town: LoadedDomain, server: ModelServer) -> None:
@@ -388,7 +360,7 @@ def test_what_an_agent_is_not(town: LoadedDomain, server: ModelServer) -> None:
         make_agent("llm-user", {"modle": "x"})
     with pytest.raises(DialgaugeError, match="max_tokens of llm-system must be a whole number"):
         make_agent("llm-system", {"max_tokens": "many"})
-    with pytest.raises(DialgaugeError, match="tools must be native, json or none"):
+    with pytest.raises(DialgaugeError, match="tools must be native or json"):
         agent("llm-system", server, tools="some")
     scenario = Scenario(dialogue_id="x")
     for user, system in (

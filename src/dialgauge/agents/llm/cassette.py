@@ -1,8 +1,8 @@
 """Cassettes: what a language model was asked and answered, one JSON line each, in a file that only grows.
 
 A line is on the disk before the answer is used, so a run that is killed repeats no paid call. Several processes may
-share a cassette. The address of the endpoint is no part of the key: the same model behind another address, or a
-cassette without any endpoint, gives the same answers. Keys and headers never get here.
+share a cassette. The address of the endpoint is no part of the key: the same model behind another address gives the
+same answers. Keys and headers are not recorded.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ class Cassette:
             raise DialgaugeError("this is a folder; name the file of the cassette", file=str(path))
         self.path = path
         self._answers: dict[str, Completion] = {}
+        #: Bytes and lines read so far.
         self._read = self._line = 0
-        #: Of all calls on the cassette.
+        #: Of all calls on the cassette, by whichever process.
         self.tokens = 0
         self.money = 0.0
 
@@ -80,12 +81,12 @@ class Cassette:
 
     def keep(self, entry: TapeEntry) -> None:
         """Write an answer down; it is on the disk when this returns."""
-        line = msgspec.json.encode(entry) + b"\n"
         with locked(self.path.with_name(f".{self.path.name}.lock")):
+            self.refresh()
             try:
-                with self.path.open("ab+") as file:
-                    self._cut_torn_line(file.fileno())
-                    file.write(line)
+                with self.path.open("ab") as file:
+                    file.truncate(self._read)  # a killed process may have left half a line
+                    file.write(msgspec.json.encode(entry) + b"\n")
                     file.flush()
                     os.fsync(file.fileno())
             except OSError as error:
@@ -93,7 +94,7 @@ class Cassette:
         self.refresh()
 
     def refresh(self) -> None:
-        """Take in the lines that were added; one that a killed process left half written is none."""
+        """Read the whole lines that were added."""
         try:
             with self.path.open("rb") as file:
                 file.seek(self._read)
@@ -105,35 +106,18 @@ class Cassette:
         whole = added.rfind(b"\n") + 1
         for line in added[:whole].splitlines():
             self._line += 1
-            self._take(line)
+            try:
+                entry = _DECODER.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise DialgaugeError(
+                    f"this is not a line of a cassette ({error}); remove it or name another file",
+                    file=str(self.path),
+                    line=self._line,
+                ) from error
+            self.tokens += entry.answer.tokens_in + entry.answer.tokens_out
+            self.money += entry.cost
+            self._answers.setdefault(entry.key, entry.answer)
         self._read += whole
-
-    def _take(self, line: bytes) -> None:
-        try:
-            entry = _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise DialgaugeError(
-                f"this is not a line of a cassette ({error}); remove it or name another file",
-                file=str(self.path),
-                line=self._line,
-            ) from error
-        self.tokens += entry.answer.tokens_in + entry.answer.tokens_out
-        self.money += entry.cost
-        self._answers.setdefault(entry.key, entry.answer)
-
-    @staticmethod
-    def _cut_torn_line(handle: int) -> None:
-        size = os.fstat(handle).st_size
-        end = size
-        while end:
-            start = max(0, end - 65536)
-            offset = os.pread(handle, end - start, start).rfind(b"\n")
-            if offset >= 0:
-                end = start + offset + 1
-                break
-            end = start
-        if end != size:
-            os.ftruncate(handle, end)
 
     def _unusable(self, error: OSError) -> DialgaugeError:
         return DialgaugeError(f"the cassette cannot be used ({reason(error)})", file=str(self.path))

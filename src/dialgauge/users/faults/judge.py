@@ -143,10 +143,7 @@ def model_judge(endpoint: str, settings: Mapping[str, str] | None = None, *, see
 
     def ask(prompt: str) -> str:
         messages = [{"role": "user", "content": prompt}]
-        try:
-            return client.ask(messages, seed=seed, purse=llm.DialogueBudget(chosen)).text
-        except llm.BudgetSpent as error:
-            raise DialgaugeError(str(error)) from error
+        return client.ask(messages, seed=seed).text
 
     return FaultJudge(ask, chosen.model_name)
 

@@ -72,8 +72,6 @@ class ServiceDesk:
     """Search and booking during one conversation."""
 
     ended = False
-    #: Rows that the answer of a tool shows.
-    shown = _ROWS
 
     def __init__(self, search: DomainSearch, draws: Draws, goal: DomainGoal | None = None) -> None:
         self.domain: Domain = search.domain
@@ -223,10 +221,10 @@ class ServiceDesk:
         self._found[service.name] = rows
         result: dict[str, Any] = {
             "count": len(rows),
-            "rows": [_cells(service, row.values) for row in rows[: self.shown]],
+            "rows": [_cells(service, row.values) for row in rows[:_ROWS]],
         }
-        if len(rows) > self.shown:
-            result["note"] = f"these are the first {self.shown} of {len(rows)}; narrow the search to see others"
+        if len(rows) > _ROWS:
+            result["note"] = f"these are the first {_ROWS} of {len(rows)}; narrow the search to see others"
         elif not rows and (notes := [note for item in wishes.items() if (note := self._missing(service, *item))]):
             result["note"] = " ".join(notes)
         return result
