@@ -28,6 +28,9 @@ from dialgauge.formats.predictions.states import (
 from dialgauge.formats.row_paths import Pattern, Row, as_text
 from dialgauge.text import encodable
 
+#: Different states that are remembered at once.
+_REMEMBERED = 1 << 17
+
 
 class StateReader:
     """Reads states by a mapping. ``place`` says in which line of the mapping a field stands."""
@@ -36,6 +39,8 @@ class StateReader:
         self._mapping, self._file, self._place = mapping, file, place
         self._absent = frozenset(str(value).strip().lower() for value in mapping.absent)
         self._columns: dict[tuple[str, tuple[str, ...]], list[tuple[str, str, str]]] = {}
+        #: States by how they are written and their text: most turns repeat another's.
+        self._states: dict[tuple[tuple[str, ...], str, str], State] = {}
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows, in the order in which they begin."""
@@ -146,7 +151,13 @@ class StateReader:
         place: str,
         notes: Notes,
     ) -> State | None:
+        plain = len(here) == 1 and not (wanted.changes or wanted.columns or self._mapping.slot)
+        text = _text_at(here[0], wanted.at) if plain else ""
+        key = wanted.chain, wanted.match, text
+        if text and key in self._states:
+            return self._states[key]
         slots: list[Slot] = []
+        invalid = False
         for row in here:
             try:
                 found = self._slots(side, wanted, row)
@@ -154,7 +165,7 @@ class StateReader:
                 if "answer" not in wanted.chain:
                     self._refuse(row, side, f"{error}, in {place}")
                 notes.add_at(INVALID, 1, place)
-                found = []
+                found, invalid = [], True
             if found is None:
                 return None
             slots += found
@@ -168,6 +179,10 @@ class StateReader:
             self._refuse(here[0], side, f"{error}, in {place}")
         if twice:
             notes.add_at(f"gold: {TWO_VALUES}" if side == "gold" else TWO_VALUES, twice, place)
+        elif text and not invalid:
+            if len(self._states) == _REMEMBERED:
+                self._states.clear()
+            self._states[key] = state
         return state
 
     def _slots(self, side: str, wanted: Field, row: Row) -> list[Slot] | None:
@@ -249,13 +264,26 @@ class StateReader:
             raise DialgaugeError(f"{side}: no answer can be read ({reason}){self._place(side)}", file=self._file)
 
 
+def _text_at(row: Row, path: str) -> str:
+    """The text at a path; empty where there is none."""
+    try:
+        value = row.get(path)
+    except Misfit:
+        return ""
+    return value if isinstance(value, str) else ""
+
+
 def the_decoder(values: Iterable[Any]) -> tuple[str, ...]:
     """The one way of writing states in which all values are; :class:`Misfit` where there is none, or several."""
     openers: tuple[tuple[str, ...], ...] = ((), ("json",), ("python",))
     chains = [(*opener, name) for opener in openers for name in CLOSED]
     reasons: dict[tuple[str, ...], str] = {}
-    filled = False
+    filled, seen = False, set[str]()
     for value in values:
+        if isinstance(value, str):
+            if value in seen:
+                continue
+            seen.add(value)
         if is_empty(value):
             continue
         for chain in chains if len(chains) > 1 or not filled else ():

@@ -10,20 +10,22 @@ several values or the profile's match is more lenient than identity; each distin
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge import formats
-from dialgauge.dialogue import Dialogue, Turn, Values, dialogue_key
+from dialgauge.dialogue import Dialogue, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SpooledDialogues, carries
+from dialgauge.formats import carries
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -38,9 +40,11 @@ Kind: TypeAlias = Literal["state", "predicted", "judged"]
 
 RIGHT: Values = ("right",)
 WRONG: Values = ("wrong",)
+_VERDICTS: dict[Any, Values] = {True: RIGHT, False: WRONG}
 
-#: Turns of dialogues in a file that are held at once.
-_HELD = 1 << 15
+#: Distinct states that are remembered at once.
+_REMEMBERED = 1 << 18
+_ENCODER = msgspec.msgpack.Encoder()
 
 
 class Items:
@@ -48,28 +52,28 @@ class Items:
 
     def __init__(self) -> None:
         self.numbers: dict[Item, int] = {}
-        #: By id the numbers of each state that turns and files share; the state is held so that its id stays its own.
-        self.states: dict[int, tuple[object, list[int]]] = {}
+        self._states: dict[bytes, list[int]] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def of(self, domain: str, slots: Mapping[str, Values]) -> list[int]:
-        """The numbers of the filled slots of a domain."""
-        numbers = self.numbers
-        return [numbers.setdefault((domain, slot, values), len(numbers)) for slot, values in slots.items()]
-
-    def of_state(self, state: Mapping[str, Mapping[str, Any]] | None, *, judged: bool) -> list[int]:
-        """The numbers of the filled slots of a state, or of what stands in for them where slots were judged."""
+    def of_state(self, state: Mapping[str, Mapping[str, Any]] | None) -> list[int]:
+        """The numbers of the filled slots of a state; of judged slots the verdicts are their values."""
         if not state:
             return []
-        whole = self.states.get(id(state))
-        if whole is None:
-            numbers: list[int] = []
-            for domain, slots in state.items():
-                numbers += self.of(domain, _verdicts(slots) if judged else slots)
-            whole = self.states[id(state)] = state, numbers
-        return whole[1]
+        written = _ENCODER.encode(state)
+        known = self._states.get(written)
+        if known is None:
+            if len(self._states) == _REMEMBERED:
+                self._states.clear()
+            numbers = self.numbers
+            items = ((domain, slot, values) for domain, slots in state.items() for slot, values in slots.items())
+            known = [
+                numbers.setdefault((domain, slot, _VERDICTS.get(values, values)), len(numbers))
+                for domain, slot, values in items
+            ]
+            self._states[written] = known
+        return known
 
     def listed(self, start: int, stop: int) -> list[Item]:
         return list(islice(self.numbers, start, stop))
@@ -130,100 +134,60 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         return {items[number]: int(counts[number]) for number in np.flatnonzero(counts).tolist()}
 
 
-class _EncodedTurns(NamedTuple):
-    """What is known of some turns."""
-
-    present: Flags
-    cell_row: Codes
-    cell_item: Codes
-    blank_row: Codes
-    blank_item: Codes
-
-
 def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDialogues:
-    """The states of one kind as cells; of dialogues in a file only some are held at a time, and no state is kept."""
-    spooled = isinstance(dialogues, SpooledDialogues)
+    """The states of one kind as cells."""
     ids: list[str] = []
     keys: dict[str, None] = {}
     offsets = [0]
-    turns: list[Turn] = []
-    blocks: list[_EncodedTurns] = []
-    done = 0
+    present = bytearray()
+    rows = _Cells()
+    blanks = _Cells()
+    state_of, blank_of = attrgetter(kind), attrgetter("blank")
     for dialogue in dialogues:
-        turns += [turn for turn in dialogue.turns if turn.speaker == "user"]
         name = dialogue_key(dialogue.id)
         if name in keys:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
         keys[name] = None
         ids.append(dialogue.id)
-        offsets.append(done + len(turns))
-        if spooled and len(turns) > _HELD:
-            blocks.append(_encoded(turns, done, kind, items))
-            items.states.clear()
-            turns, done = [], offsets[-1]
-    blocks.append(_encoded(turns, done, kind, items))
-    whole = blocks[0] if len(blocks) == 1 else _joined(blocks)
+        turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
+        states = list(map(state_of, turns))
+        present.extend([state is not None for state in states])
+        rows.extend(map(items.of_state, states))
+        if kind != "judged":
+            blanks.extend(map(items.of_state, map(blank_of, turns)))
+        offsets.append(len(present))
+    cell_row, cell_item = rows.arrays()
+    blank_row, blank_item = blanks.arrays()
     return EncodedDialogues(
         kind,
         ids,
         list(keys),
         np.array(offsets, np.int32),
-        whole.present,
-        whole.cell_row,
-        whole.cell_item,
+        np.frombuffer(bytes(present), np.bool_),
+        cell_row,
+        cell_item,
         len(items),
         items,
-        whole.blank_row,
-        whole.blank_item,
+        blank_row,
+        blank_item,
     )
 
 
-def _joined(blocks: Sequence[_EncodedTurns]) -> _EncodedTurns:
-    return _EncodedTurns(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+class _Cells:
+    """Items row by row."""
 
+    def __init__(self) -> None:
+        self._sizes, self._items = array("i"), array("i")
 
-def _encoded(turns: Sequence[Turn], first: int, kind: Kind, items: Items) -> _EncodedTurns:
-    """Some turns, the first of which is the row ``first``."""
-    blanks = [] if kind == "judged" else list(map(attrgetter("blank"), turns))
-    given = list(map(attrgetter(kind), turns))
-    #: The turns of a file share the states that are written the same: each different one is looked at once.
-    ids = list(map(id, given))
-    distinct = dict(zip(ids, given, strict=True))
-    places = dict(zip(distinct, range(len(distinct)), strict=True))
-    which = np.fromiter(map(places.__getitem__, ids), np.int32, len(ids))
-    known, judged = items.states, kind == "judged"
-    numbered = [
-        known[name][1] if name in known else items.of_state(state, judged=judged) for name, state in distinct.items()
-    ]
-    blank_rows: list[int] = []
-    blank_cells: list[int] = []
-    for row, blank in enumerate(blanks) if any(blanks) else ():
-        for domain, slots in (blank or {}).items():
-            numbers = items.of(domain, slots)
-            blank_rows += [first + row] * len(numbers)
-            blank_cells += numbers
-    cell_row, cell_item = _cells_of(which, numbered)
-    return _EncodedTurns(
-        which != places.get(id(None), -1),
-        cell_row + np.int32(first) if first else cell_row,
-        cell_item,
-        np.array(blank_rows, np.int32),
-        np.array(blank_cells, np.int32),
-    )
+    def extend(self, rows: Iterable[Sequence[int]]) -> None:
+        for items in rows:
+            self._sizes.append(len(items))
+            self._items.extend(items)
 
-
-def _cells_of(state_of: Codes, numbered: Sequence[Sequence[int]]) -> tuple[Codes, Codes]:
-    """Row and item of every cell, from the items of each different state and row by row which state it has."""
-    sizes = np.fromiter(map(len, numbered), np.int64, len(numbered))
-    cells = np.fromiter(chain.from_iterable(numbered), np.int32, int(sizes.sum()))
-    row_sizes = sizes[state_of]
-    shift = (np.cumsum(sizes) - sizes)[state_of] - (np.cumsum(row_sizes) - row_sizes)
-    rows = np.repeat(np.arange(len(state_of), dtype=np.int32), row_sizes)
-    return rows, cells[np.arange(len(rows)) + shift[rows]]
-
-
-def _verdicts(slots: Mapping[str, bool]) -> dict[str, Values]:
-    return {slot: RIGHT if right else WRONG for slot, right in slots.items()}
+    def arrays(self) -> tuple[Codes, Codes]:
+        """Row and item of every cell."""
+        sizes = np.array(self._sizes, np.int32)
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.array(self._items, np.int32)
 
 
 def kind_carried(dialogues: Sequence[Dialogue]) -> Kind | None:
