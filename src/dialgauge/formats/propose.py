@@ -1,13 +1,13 @@
-"""Proposes a mapping for a file that no layout fits, by generating mappings and testing them on its beginning.
+"""Proposes a mapping for a file that no layout fits: makes mappings from its structure and keeps what reads most.
 
-A proposal is printed and never applied: a person reads it, corrects it and saves it beside the file. What cannot be
-told is left open as ``CHOOSE: [a, b]``, which reading refuses.
+Names are only hints here. A proposal is printed and never applied: a person reads it, corrects it and saves it beside
+the file. What cannot be told is left open as ``CHOOSE: [a, b]``, which reading refuses.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -18,45 +18,52 @@ from msgspec.structs import replace
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.common_layouts import common_mapping, keeps_slots
+from dialgauge.formats.logs.chat import LogReader
+from dialgauge.formats.logs.logged import FAILURES, WORDS, number_in
+from dialgauge.formats.logs.messages import ROLES, is_message
 from dialgauge.formats.mapped_states import StateReader, the_decoder, whole_number
 from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
-from dialgauge.formats.propose_logs import log_mapping, open_verdict, read_sample
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
-from dialgauge.formats.row_paths import Row, beginning, inside, rows
+from dialgauge.formats.row_paths import Row, as_text, beginning, inside, is_object, rows
 from dialgauge.formats.row_structure import field_names, plain_name, possible_paths, ranked
 from dialgauge.formats.source import Part, parts_of
 from dialgauge.text import counted, plain
 
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
 _IDS = (
-    *("dialogueid", "dialogue", "dialid", "dialogid", "dialog", "conversationid", "conversation", "convid", "conv"),
-    *("sessionid", "customid", "guid", "dlg", "dlgid", "session", "file", "key", "name", "id"),
+    *("dialogueid", "dialogue", "dialid", "dialogid", "dialog", "conversationid", "convid", "sessionid", "threadid"),
+    *("traceid", "customid", "guid", "uuid", "conversation", "conv", "session", "dlg", "file", "key", "name", "id"),
 )
-_TURNS = (
-    *("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnnumber", "turnno", "uttidx", "step", "position"),
-    *("index", "idx", "t", "n", "i"),
-)
-_PREDICTED = (
-    *("predicted", "prediction", "predictions", "pred", "predictedstate", "predstate", "predbelief"),
-    *("predbeliefstate", "bspngen"),
-)
-_STATES = (
-    *("state", "beliefstate", "dialoguestate", "belief", "states", "newstate", "output", "response", "answer"),
-    *("completion", "value", "content"),
-)
-_GOLD = (
-    *("gold", "goldstate", "gt", "groundtruth", "target", "targets", "tgt", "label", "labels", "reference"),
-    *("bspn", "turnbelief"),
-)
+_TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnno", "uttidx", "step", "position", "index", "t")
+_PREDICTED = ("predicted", "prediction", "predictions", "pred", "predictedstate", "predstate", "predbelief", "bspngen")
+_STATES = ("state", "beliefstate", "dialoguestate", "belief", "states", "newstate")
+_GOLD = ("gold", "goldstate", "gt", "groundtruth", "target", "tgt", "label", "labels", "bspn", "turnbelief")
 _SLOTS, _DOMAINS = ("slot", "slotname", "domainslot"), ("domain", "service")
-_VALUES = ("predictedvalue", "predvalue", "pred", "prediction", "predicted", "value")
-_SPEAKERS = ("speaker", "role")
 _NOT_STATES = ("prev", "prevstate", "previousstate", "history", "context", "prompt", "instruction", "question", "goal")
+_TASKS = (
+    *("taskid", "task", "taskname", "problemid", "problem", "scenarioid", "scenario", "caseid", "case", "testid"),
+    *("test", "testcase", "instanceid", "questionid", "exampleid", "itemid"),
+)
+_TRIALS = ("trial", "trialid", "trialindex", "run", "attempt", "epoch", "iteration", "repeat")
+_VERDICTS = (
+    *("success", "passed", "pass", "resolved", "solved", "correct", "completed", "succeeded", "verdict", "outcome"),
+    *("result", "status", "label", "reward", "score", "grade", "rating", *FAILURES),
+)
+_ROLES = ("role", "from", "speaker", "author", "sender", "who", "type", "side")
+_CONTENTS = ("content", "value", "text", "utterance", "message", "body")
+_ASKED = ("prompt", "question", "query", "input", "user")
+_ANSWERED = ("response", "answer", "completion", "output", "reply", "assistant")
+_SPEAKERS = {
+    **dict.fromkeys(("customer", "client", "caller", "guest", "usr", "person"), "user"),
+    **dict.fromkeys(("bot", "gpt", "operator", "support", "sys", "chatbot", "llm"), "assistant"),
+    "observation": "tool",
+}
 _ID_AND_TURN = r"^(?P<dialogue>.+?)[-_ :/#|.]+(?:(?:turn|t)[-_ :]?)?(?P<turn>\d{1,4})$"
-_NUMBERED = r"^\D*(?P<turn>\d+)$"
-_SAMPLE = 200
+_NUMBERED, _COLUMN = r"^\D*(?P<turn>\d+)$", re.compile(r"(\D+)(\d{1,3})")
+#: Rows that are tried, and different words that a verdict or a speaker may have.
+_SAMPLE, _MOST_WORDS = 200, 8
 
 
 class Proposal(Struct, frozen=True):
@@ -69,8 +76,7 @@ class Proposal(Struct, frozen=True):
 
     def text(self) -> str:
         """The mapping, with what it reads and does not read in comments."""
-        remarks = [f"open: {what}" for what in self.open]
-        remarks += self.preview
+        remarks = [*(f"open: {what}" for what in self.open), *self.preview]
         unread = [f"{name} ({share:.0%})" for name, share in self.unread.items()]
         remarks += [f"not read (share of rows): {', '.join(unread)}"] if unread else []
         return "".join([self.yaml, *(f"# {plain(remark)[:160]}\n" for remark in remarks)])
@@ -92,7 +98,7 @@ def proposed_mapping(file: str) -> str:
 
 
 def propose_mapping(part: Part) -> Proposal:
-    """The mapping that reads most of a file's beginning."""
+    """The mapping that reads most of a file's beginning: conversations, else states, else results."""
     try:
         content = beginning(part)
     except Misfit as error:
@@ -101,15 +107,15 @@ def propose_mapping(part: Part) -> Proposal:
         return _proposal(common_mapping(content), content, part)
     except Misfit as error:
         reason = str(error)
-    if (log := log_mapping(content, part)) is not None:
-        return _log_proposal(log, content, part)
-    best: tuple[tuple[bool, bool, int], Mapping] | None = None
-    for path in dict.fromkeys(possible_paths(content)):
-        for mapping in _candidates(content, path, part.name):
-            found = _read(mapping, content, part.name)
-            turns = mapping.field("turn") is not None or isinstance(mapping.dialogue, Field)
-            worth = turns, mapping.dialogue != "$file", _filled(found)
-            if worth[-1] and (best is None or worth > best[0]):
+    best: tuple[tuple[int, ...], Mapping] | None = None
+    for path in dict.fromkeys([*([""] if is_object(content) else []), *possible_paths(content)]):
+        try:
+            sample = list(islice(rows(content, path, part.name), _SAMPLE))
+        except Misfit:
+            continue
+        for likely, mapping in _candidates(path, sample) if sample else ():
+            worth = likely, *_worth(mapping, _read(mapping, content, part))
+            if any(worth[1:]) and (best is None or worth > best[0]):
                 best = worth, mapping
     if best is None:
         raise DialgaugeError(
@@ -118,31 +124,72 @@ def propose_mapping(part: Part) -> Proposal:
     return _proposal(best[1], content, part)
 
 
+def _read(mapping: Mapping, content: Any, part: Part) -> list[Dialogue]:
+    """What a mapping reads; nothing where it does not fit."""
+    try:
+        found = rows(content, mapping.rows, part.name)
+        if mapping.reads == "states":
+            return list(StateReader(mapping, part.name).read(list(found), Notes()))
+        return list(LogReader(mapping, Notes()).read(list(islice(found, _SAMPLE)), part))
+    except (DialgaugeError, Misfit):
+        return []
+
+
+def _worth(mapping: Mapping, dialogues: Sequence[Dialogue]) -> tuple[int, ...]:
+    """How good a mapping is among those of its kind; zeros where it reads nothing."""
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    if mapping.reads != "states":
+        return (len(dialogues if mapping.reads == "results" else turns),)
+    filled = sum(len(slots) for turn in turns for slots in (turn.predicted or turn.state or {}).values())
+    has_turns = mapping.field("turn") is not None or isinstance(mapping.dialogue, Field)
+    return (has_turns, mapping.dialogue != "$file", filled) if filled else (0,)
+
+
+def _candidates(path: str, sample: Sequence[Row]) -> Iterator[tuple[int, Mapping]]:
+    """Mappings that may read the rows of a path: conversations before named verdicts, states and other results."""
+    names = field_names(sample)
+    if not {plain_name(name) for name in names} & {*_PREDICTED, *_STATES[:4], "goldstate"}:
+        yield from ((3, mapping) for mapping in _conversations(path, sample, names))
+        yield from _results(path, sample, names)
+    yield from ((1, mapping) for mapping in _states(path, sample, names))
+
+
+# -- what a proposal says --------------------------------------------------------------------------------------------
+
+
 def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
-    found = _read(mapping, content, part.name)
+    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
+    keys: dict[str, Any] = msgspec.to_builtins(mapping)
+    describe = _open_states if mapping.reads == "states" else _open_log
+    preview, open_ones = describe(mapping, sample, keys, _read(mapping, content, part))
+    written = as_yaml(keys)
+    unread = {name: share for name, share in _unread(mapping, sample).items() if name not in written}
+    return Proposal(written, tuple(preview), unread, tuple(open_ones))
+
+
+def _open_states(
+    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue]
+) -> tuple[list[str], list[str]]:
+    """Three turns, those with slots first, and what a person must choose, which is added to the keys."""
     turns = [
         (dialogue.id, number, turn.predicted if turn.predicted is not None else turn.state or {})
         for dialogue in found
         for number, turn in enumerate(dialogue.turns)
     ]
-    preview = [
-        f"{dialogue}, turn {number}: {_shown(state)}"
-        for dialogue, number, state in sorted(turns, key=lambda e: not e[2])
-    ]
-    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
-    keys: dict[str, Any] = msgspec.to_builtins(mapping)
+    first = sorted(turns, key=lambda turn: not turn[2])[:3]
+    preview = [f"{dialogue}, turn {number}: {_shown(state)}" for dialogue, number, state in first]
     open_ones = []
-    if (rivals := _rivals(mapping, sample)) and isinstance(keys.get("predicted"), dict):
-        keys["predicted"]["at"] = {"CHOOSE": rivals}
+    predicted = keys.get("predicted")
+    if isinstance(predicted, dict) and (rivals := _rivals(mapping, sample)):
+        predicted["at"] = {"CHOOSE": rivals}
         open_ones.append(f"which states are predicted: {' or '.join(rivals)}")
-    unread = _unread(mapping, sample)
-    if mapping.dialogue == "$file" and unread:
+    if mapping.dialogue == "$file" and (unread := _unread(mapping, sample)):
         keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
         open_ones.append("what names the dialogue of a row")
-    if not keeps_slots(found) and isinstance(keys.get("predicted"), dict):
-        keys["predicted"]["changes"] = {"CHOOSE": [True, False]}
+    if isinstance(predicted, dict) and not keeps_slots(found):
+        predicted["changes"] = {"CHOOSE": [True, False]}
         open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
-    return Proposal(as_yaml(keys), tuple(preview[:3]), unread, tuple(open_ones))
+    return preview, open_ones
 
 
 def _shown(state: State) -> str:
@@ -150,28 +197,60 @@ def _shown(state: State) -> str:
     return "; ".join(slots) or "(empty)"
 
 
-def _log_proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
-    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
-    keys: dict[str, Any] = msgspec.to_builtins(mapping)
-    open_ones = open_verdict(mapping, sample, keys)
+def _open_log(
+    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue]
+) -> tuple[list[str], list[str]]:
+    """Three conversations, and what a person must choose, which is added to the keys."""
+    preview = []
+    for dialogue in found[:3]:
+        said = next((turn.text for turn in dialogue.turns if turn.text), "")
+        preview.append(f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {said[:60]!r}' if said else ''}")
+    open_ones = []
+    if mapping.reads == "results" and isinstance(mapping.task, str) and plain_name(mapping.task) not in _TASKS:
+        keys["task"] = {"CHOOSE": _id_columns(sample)}
+        open_ones.append("which field names the task")
+    if mapping.success is None:
+        open_ones += _open_verdict(
+            _verdicts(sample) or (_odd_verdicts(sample) if mapping.reads == "results" else {}), keys
+        )
     for word in [word for word, role in mapping.roles.items() if role is None]:
         keys["roles"][word] = {"CHOOSE": ["user", "assistant", "tool", "system"]}
         open_ones.append(f"who '{word}' is")
-    preview = []
-    for dialogue in read_sample(mapping, sample, part)[:3]:
-        said = next((turn.text for turn in dialogue.turns if turn.text), "")
-        preview.append(f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {said[:60]!r}' if said else ''}")
-    unread = {name: share for name, share in _unread(mapping, sample).items() if name not in as_yaml(keys)}
-    return Proposal(as_yaml(keys), tuple(preview), unread, tuple(open_ones))
+    return preview, open_ones
+
+
+def _open_verdict(found: dict[str, list[Any]], keys: dict[str, Any]) -> list[str]:
+    """Adds the verdict to the keys: as it is where it is called success or passed, and else to be chosen."""
+    if not found:
+        return []
+    name, values = next(iter(found.items()))
+    words = list(dict.fromkeys(map(as_text, values)))
+    documented = [other for other in found if plain_name(other) in ("success", "passed")]
+    if documented == [name] and all(word.lower() in WORDS for word in words):
+        keys["success"] = name
+        return []
+    success: dict[str, Any] = {"at": {"CHOOSE": list(found)}}
+    keys["success"] = success
+    open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
+    numbers = sorted({number for word in words if (number := number_in(word)) is not None})
+    unknown = [word for word in words if word.lower() not in WORDS]
+    if unknown and len(numbers) == len({number_in(word) for word in words}):
+        passing = numbers[1:] or numbers  # from the lowest on all would pass
+        success["at_least"] = {"CHOOSE": passing[:_MOST_WORDS]} if len(passing) > 1 else passing[0]
+        open_ones += ["from which number on it passed"] if len(passing) > 1 else []
+    elif unknown or plain_name(name) in FAILURES:
+        success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
+        open_ones.append(f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}")
+    return open_ones
 
 
 def _unread(mapping: Mapping, sample: Sequence[Row]) -> dict[str, float]:
-    return {name: _share(name, sample) for name in unread_fields(mapping, sample)}
-
-
-def _share(name: str, sample: Sequence[Row]) -> float:
-    held = [row.value.get(name) for row in sample if isinstance(row.value, dict)]
-    return sum(value not in EMPTY for value in held) / max(len(held), 1)
+    """Fields that are not read, with the share of rows that fill them."""
+    held = [row.value for row in sample if isinstance(row.value, dict)]
+    return {
+        name: sum(value.get(name) not in EMPTY for value in held) / max(len(held), 1)
+        for name in unread_fields(mapping, sample)
+    }
 
 
 def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
@@ -185,51 +264,25 @@ def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
     return [side.at, *fitting] if fitting else []
 
 
-def _read(mapping: Mapping, content: Any, stem: str) -> list[Dialogue]:
-    """What a mapping reads; nothing where it does not fit."""
-    try:
-        return list(StateReader(mapping, stem).read(list(rows(content, mapping.rows, stem)), Notes()))
-    except (DialgaugeError, Misfit):
-        return []
+# -- states ----------------------------------------------------------------------------------------------------------
 
 
-def _filled(dialogues: Iterable[Dialogue]) -> int:
-    states = [turn.predicted or turn.state or {} for dialogue in dialogues for turn in dialogue.turns]
-    return sum(len(slots) for state in states for slots in state.values())
-
-
-# -- mappings --------------------------------------------------------------------------------------------------------
-
-
-def _candidates(content: Any, path: str, stem: str) -> Iterator[Mapping]:
-    """Mappings of the rows of a path that may read the file."""
-    try:
-        sample = list(islice(rows(content, path, stem), _SAMPLE))
-    except Misfit:
-        return
-    if not sample:
-        return
-    names, bound = field_names(sample), sample[0].bound
+def _states(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[Mapping]:
+    bound = sample[0].bound
     positions = [f"[{number}]" for number in range(2)] if isinstance(sample[0].value, list) else []
     ids = [*(["{dialogue}"] if "dialogue" in bound else []), *ranked(names, _IDS), *positions[:1]] or ["$file"]
     turns = [*(["{turn}"] if "turn" in bound else []), *ranked(names, _TURNS), *positions[1:]]
-    where = _where(names, sample)
+    where: dict[str, Any] = {}
+    for name in ranked(names, ("speaker", "role")):
+        words = {row.value.get(name) for row in sample if isinstance(row.value, dict)}
+        users = [word for word in words if str(word).lower() in ("user", "usr")]
+        where = where or ({name: users[0]} if len(words) > 1 and len(users) == 1 else {})
     chosen = [row for row in sample if row.fits(where)]
     for dialogue in ids[:4]:
         for turn in turns[:3] or [""]:
             base = _numbered(Mapping(reads="states", rows=path, where=where, dialogue=dialogue), turn, chosen)
             if base is not None:
                 yield from _with_states(base, names, chosen)
-
-
-def _where(names: Sequence[str], sample: Sequence[Row]) -> dict[str, Any]:
-    """The user's rows, where rows say who speaks."""
-    for name in ranked(names, _SPEAKERS):
-        values = {row.value.get(name) for row in sample if isinstance(row.value, dict)}
-        users = [value for value in values if str(value).lower() in ("user", "usr")]
-        if len(values) > 1 and len(users) == 1:
-            return {name: users[0]}
-    return {}
 
 
 def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | None:
@@ -239,16 +292,15 @@ def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | N
         given = [row.get(turn) for row in sample] if turn else []
     except Misfit:
         return None
-    field, joined = Field(at=turn), re.compile(_ID_AND_TURN)
-    if not turn and len(set(names)) == len(names):
-        if not all(map(joined.search, names)):
+    field = Field(at=turn)
+    if not turn and len(set(names)) < len(names):
+        return mapping
+    if not turn:
+        found = [re.search(_ID_AND_TURN, name) for name in names]
+        if not all(found):
             return None  # a dialogue with one state each: the turns are elsewhere
         mapping = replace(mapping, dialogue=Field(at=str(mapping.dialogue), match=_ID_AND_TURN))
-        found = [joined.search(name) for name in names]
-        names, given = [match[1] for match in found if match], [match[2] for match in found if match]
-        field = Field()
-    elif not turn:
-        return mapping
+        given = [match["turn"] for match in found if match]
     try:
         numbers = [whole_number(value) for value in given]
     except Misfit:
@@ -257,7 +309,7 @@ def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | N
             return None
         numbers = [int(match["turn"]) for match in matches if match]
         field = replace(field, match=_NUMBERED)
-    first = min(numbers)
+    first = min(numbers, default=0)
     by_two = len(set(numbers)) > 1 and all((number - first) % 2 == 0 for number in numbers)
     field = replace(field, first=first, step=2 if by_two else 1)
     if first > 1:
@@ -266,25 +318,25 @@ def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | N
 
 
 def _with_states(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    slots, values = ranked(names, _SLOTS), ranked(names, _VALUES)
+    """The mapping with a row, a column or a field for the slots of a state."""
+    slots, values = ranked(names, _SLOTS), ranked(names, ("predictedvalue", "predvalue", *_PREDICTED, "value"))
     if slots and values:
-        domains = ranked(names, _DOMAINS)
-        yield replace(mapping, slot=(*domains[:1], slots[0]), predicted=values[0])
+        yield replace(mapping, slot=(*ranked(names, _DOMAINS)[:1], slots[0]), predicted=values[0])
     wide = [name for name in field_names(sample, 0) if _names_slot(name)]
     if len(wide) > 1:
         domains = sorted({domain_and_slot(name.strip('"'))[0] for name in wide})
         yield replace(mapping, predicted=Field(columns=f"^((?:{'|'.join(map(re.escape, domains))})[-.: ].+)$"))
-    gold = next(((name, chain) for name in ranked(names, _GOLD) for chain in _chains(name, sample)), None)
-    places = [mapping.field("dialogue"), mapping.field("turn")]
-    used = {*(place.at for place in places if place), *([gold[0]] if gold else [])}
-    if gold:
-        mapping = replace(mapping, gold=Field(at=gold[0], written=gold[1]))
-    likely = [*ranked(names, _PREDICTED), *ranked(names, _STATES), *(name for name in names if "." not in name), ""]
-    left = [name for name in dict.fromkeys(likely) if not name.startswith("^") and plain_name(name) not in _NOT_STATES]
-    left = [name for name in left if name not in used and not any(_contains(name, other) for other in used)]
-    for name in left:
-        if chains := _chains(name, sample):
-            yield replace(mapping, predicted=Field(at=name, written=chains[0]))
+    gold = next(
+        (Field(at=name, written=chain) for name in ranked(names, _GOLD) for chain in _chains(name, sample)), None
+    )
+    places = [mapping.field("dialogue"), mapping.field("turn"), gold]
+    used = {place.at for place in places if place}
+    likely = [*ranked(names, _PREDICTED), *ranked(names, (*_STATES, *_ANSWERED, "value", "content"))]
+    likely += [*(name for name in names if "." not in name), ""]
+    for name in dict.fromkeys(likely):
+        odd = name.startswith("^") or plain_name(name) in _NOT_STATES or name in used
+        if not odd and not any(_contains(name, other) for other in used) and (chains := _chains(name, sample)):
+            yield replace(mapping, gold=gold, predicted=Field(at=name, written=chains[0]))
             return
 
 
@@ -323,3 +375,127 @@ def _fits(value: Any, chain: tuple[str, ...]) -> bool:
     except Misfit:
         return False
     return True
+
+
+# -- conversations and results ---------------------------------------------------------------------------------------
+
+
+def _conversations(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[Mapping]:
+    """Rows with lists of messages, rows that are messages, and rows with a question and an answer."""
+    base = _with_ids(Mapping(reads="conversations", rows=path), names, sample)
+    whole = [""] if all(isinstance(row.value, list) for row in sample) else []
+    for name in [*whole, *(name for name in names if not name.startswith("^"))]:
+        listed = [each for each in _values(name, sample) if each not in EMPTY]
+        if listed and all(isinstance(each, list) for each in listed):
+            how = _speaking([message for each in listed for message in each[:50]])
+            if how is not None:
+                yield replace(base, messages=(name,), **how)
+    if (how := _speaking([row.value for row in sample])) is not None:
+        yield replace(base, **{"role": "role", **how})
+    asked, answered = (
+        [name for name in ranked(names, known) if any(isinstance(each, str) for each in _values(name, sample))]
+        for known in (_ASKED, _ANSWERED)
+    )
+    if asked and answered and base.task is None:
+        said = (Field(at=asked[0], role="user"), Field(at=answered[0], role="assistant"))
+        yield replace(base, messages=said)
+
+
+def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
+    """How messages say who speaks and what: nothing where they are written as usual, None where they are none."""
+    if not messages or not all(isinstance(message, dict) for message in messages):
+        return None
+    if all(map(is_message, messages)):
+        return {}
+    names = list(dict.fromkeys(name for message in messages for name in message))
+    roles, contents = ranked(names, _ROLES), ranked(names, _CONTENTS)
+    try:
+        words = dict.fromkeys(as_text(inside(message, roles[0])) for message in messages) if roles else {}
+    except Misfit:
+        return None
+    if not contents or not 1 < len(words) <= _MOST_WORDS:
+        return None
+    given = {word: _SPEAKERS.get(word.strip().lower()) for word in words if word.strip().lower() not in ROLES}
+    return {
+        **({"role": roles[0]} if roles[0] != "role" else {}),
+        **({"content": contents[0]} if contents[0] != "content" else {}),
+        **({"roles": given} if given else {}),
+    }
+
+
+def _results(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[int, Mapping]]:
+    """Rows with a verdict each, and rows of a task with a column for each trial, such as ``run 1`` and ``run 2``."""
+    base = _with_ids(Mapping(reads="results", rows=path), names, sample)
+    numbered = [match for name in names if "." not in name and (match := _COLUMN.fullmatch(name.strip('"')))]
+    trials = [match for match in numbered if match[1] == numbered[0][1]]
+    if base.task and len(trials) > 1:
+        yield 2, replace(base, success=Field(columns=rf"^{re.escape(trials[0][1])}(?P<trial>\d+)$"))
+    elif (base.task or base.dialogue) and _verdicts(sample):
+        yield 2, base
+    elif _odd_verdicts(sample):
+        yield from (
+            (0, base if base.task or base.dialogue else replace(base, task=name)) for name in _id_columns(sample)
+        )
+
+
+def _verdicts(sample: Sequence[Row]) -> dict[str, list[Any]]:
+    """Fields that are called like a verdict, likeliest first, with their values."""
+    return {name: values for name in ranked(field_names(sample), _VERDICTS) if (values := _judging(name, sample))}
+
+
+def _odd_verdicts(sample: Sequence[Row]) -> dict[str, list[Any]]:
+    """Columns of a table that may be verdicts whatever they are called: a few words that come again and again."""
+    found = {name: _judging(name, sample) for name in _columns(sample)}
+    return {name: values for name, values in found.items() if 1 < len(set(values)) < len(values)}
+
+
+def _judging(name: str, sample: Sequence[Row]) -> list[Any]:
+    """The values of a field where they are few words, or numbers; else nothing."""
+    values = [each for each in _values(name, sample) if each not in EMPTY]
+    few = all(isinstance(each, str | int | float) for each in values) and len(set(values)) <= _MOST_WORDS
+    return values if few or all(number_in(each) is not None for each in values) else []
+
+
+def _columns(sample: Sequence[Row]) -> list[str]:
+    """The names of a table's columns; none where rows hold lists or objects."""
+    flat = all(
+        isinstance(row.value, dict) and not any(isinstance(each, list | dict) for each in row.value.values())
+        for row in sample
+    )
+    return field_names(sample, 0) if flat else []
+
+
+def _id_columns(sample: Sequence[Row]) -> list[str]:
+    """Columns of a table that may name the task of a row, those with the most different values first."""
+    different = {name: len(set(_values(name, sample))) for name in _columns(sample) if _are_ids(name, sample)}
+    return sorted(different, key=lambda name: -different[name])
+
+
+def _are_ids(name: str, sample: Sequence[Row]) -> bool:
+    values = _values(name, sample)
+    return len(values) == len(sample) and all(
+        isinstance(value, str | int) and not isinstance(value, bool) and 0 < len(str(value)) < 200 for value in values
+    )
+
+
+def _values(name: str, sample: Sequence[Row]) -> list[Any]:
+    found = []
+    for row in sample:
+        try:
+            found.append(row.get(name))
+        except Misfit:
+            continue
+    return found
+
+
+def _with_ids(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Mapping:
+    """The mapping with the ids of tasks, trials and conversations."""
+    bound = ["{dialogue}"] if "dialogue" in sample[0].bound else []
+    dialogue, task, trial = (
+        next((name for name in ranked([*names, *bound], known) if _are_ids(name, sample)), None)
+        for known in (_IDS, _TASKS, _TRIALS)
+    )
+    numbers = [number_in(value) for value in _values(trial, sample)] if trial else []
+    whole = all(number is not None and number >= 0 and number.is_integer() for number in numbers)
+    dialogue = dialogue or next(iter(bound), None)
+    return replace(mapping, dialogue=dialogue, task=task, trial=trial if whole else None)

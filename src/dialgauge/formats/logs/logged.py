@@ -26,7 +26,9 @@ NAMES = frozenset(
 )  # fmt: skip
 #: A reward this close to 1 is a pass.
 TOLERANCE = 1e-6
-WORDS = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+WORDS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
+#: Last words of fields whose true means that it did not pass.
+FAILURES = ("failed", "failure", "fail", "failing", "error")
 _MOST = 1e15
 _LONGEST_LABEL, _MOST_TRIALS = 60, 1_000_000
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
