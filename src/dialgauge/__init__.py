@@ -10,9 +10,9 @@ from dialgauge._version import __version__
 
 TYPE_CHECKING = False  # typing's own would cost a third of the time of `dialgauge --help`
 if TYPE_CHECKING:
-    from dialgauge.api import check, compare, review
+    from dialgauge.api import compare, review
     from dialgauge.comparison import Comparison
-    from dialgauge.data import convert
+    from dialgauge.data import check, convert
     from dialgauge.dialogue import Act, Dialogue, Fact, Goal, Ontology, Task, Turn
     from dialgauge.errors import DialgaugeError
     from dialgauge.explorer import write_report

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
@@ -12,14 +11,11 @@ from msgspec.structs import replace
 from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs
 from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DEFAULT_LIMIT, expand
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, Store
-from dialgauge.text import note_kind
 from dialgauge.tracking import named_systems, score
 
 if TYPE_CHECKING:
-    from dialgauge.data import Finding, GroupReport, Report
     from dialgauge.engine import Progress
     from dialgauge.tracking import MeasureChoice, Source, TrackingOptions
     from dialgauge.trials import Attempted
@@ -74,73 +70,6 @@ def compare(
     chosen = [measures] if isinstance(measures, str) else measures
     named = None if chosen is None else [str(measure) for measure in chosen]
     return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)
-
-
-def check(
-    sources: Sequence[str | Path],
-    *,
-    format: str | None = None,
-    gold: str | Path | None = None,
-    ontology: str | Path | None = None,
-    limit: int = DEFAULT_LIMIT,
-    advance: Callable[[int], None] = lambda dialogues: None,
-) -> Report:
-    """What the files of the sources are, what they hold, and what is wrong with them.
-
-    With ``gold``, also how much of it they cover, and what :func:`dialgauge.score` would stop at or note.
-
-    >>> import dialgauge
-    >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
-    >>> notes = dialgauge.write(dialogues, "checked.jsonl", format="native")
-    >>> report = dialgauge.check(["checked.jsonl"])
-    >>> report.exit_code, report.files, [group.format for group in report.groups]
-    (0, 1, ['native'])
-    """
-    from dialgauge.data import check as examine
-
-    report = examine(sources, format=format, gold=gold, ontology=ontology, limit=limit, advance=advance)
-    if gold is None:
-        return report
-    return replace(report, groups=[_tried_with_score(group, os.fspath(gold), format) for group in report.groups])
-
-
-def _tried_with_score(group: GroupReport, gold: str, format: str | None) -> GroupReport:
-    """The report with what scoring its predicted states says of them."""
-    if not group.predicted:
-        return group
-    sets = [group.source] if len(group.coverage) == 1 else [coverage.files[0] for coverage in group.coverage]
-    added = [finding for source in sets for finding in _score_findings(source, gold, format)]
-    return replace(group, findings=sorted([*group.findings, *added], key=lambda finding: finding.severity != "problem"))
-
-
-def _score_findings(source: str, gold: str, format: str | None) -> Iterator[Finding]:
-    from dialgauge.data import Finding, FindingPlace
-
-    places = [FindingPlace(file=source)]
-    if not (_can_be_read_again(source) and _can_be_read_again(gold)):
-        message = (
-            "not tried with 'dialgauge score', which would have to read the file again; give each file by its name"
-        )
-        yield Finding(kind="not tried", severity="remark", message=message, count=1, places=places)
-        return
-    try:
-        [run] = score(gold, [source], measures="JGA", intervals=False, pred_format=format).runs
-    except DialgaugeError as error:
-        message = f"'dialgauge score' stops: {error.message}"
-        yield Finding(kind="score stops", severity="problem", message=message, count=1, places=places)
-        return
-    for note in run.notes:
-        if note_kind(note) not in ("coverage", "partial_coverage", "read_as"):  # the report has these already
-            message = f"'dialgauge score' notes: {note}"
-            yield Finding(kind="score notes", severity="remark", message=message, count=1, places=places)
-
-
-def _can_be_read_again(source: str) -> bool:
-    """Neither standard input nor a pipe, and no member of an archive."""
-    try:
-        return not any(name == "-" or Path(name).is_fifo() for name in expand(source))
-    except DialgaugeError:
-        return False
 
 
 def review(

@@ -61,14 +61,6 @@ def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, sour
     assert done.code == 2 and "2 files could not be read" in done.out
 
 
-def test_check_against_gold(capsys: Capture, source: Path, tmp_path: Path) -> None:
-    write([DIALOGUE, Dialogue(id="d2", turns=DIALOGUE.turns)], tmp_path / "gold.jsonl", format="native")
-    done = dialgauge(capsys, "data", "check", source, "--gold", tmp_path / "gold.jsonl")
-    assert done.code == 1 and "1 dialogue missing: d2" in done.out
-    done = dialgauge(capsys, "data", "check", source, "--gold", tmp_path / "nowhere")
-    assert done.code == 2 and done.err.count("\n") == 1 and "no such file" in done.err
-
-
 def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path) -> None:
     done = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
     assert done.code == 0

@@ -27,7 +27,7 @@ REAL = [
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
     "{data}/dst_predictions/mintl.json.gz {data}/dst_predictions/ubar.json.gz",
     "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz -m all",
-    "data check {data}/dst_predictions/augpt.json.gz --gold {data}/multiwoz21/test.json.gz",
+    "data check {data}/dst_predictions/augpt.json.gz",
     "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
     "review {data}/tau/tau_airline_gpt-4o.json.gz",
     "review {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",

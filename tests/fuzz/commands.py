@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab goals": ("-n", "2"),
     "lab chat": (),
     "lab study": ("-n", "2", "--errors", "drop", "--rates", "0.5", "--resamples", "2", "--store", "new"),
-    "data check": ("pred.json", "--gold", "gold.jsonl"),
+    "data check": ("pred.json",),
     "data convert": ("gold.jsonl", "out.jsonl", "--to", "native"),
     "data list": (),
     "data get": ("multiwoz21", "--offline"),

@@ -80,7 +80,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "data check": (
         "gold.jsonl",
         "gold.jsonl broken.json",
-        "good.jsonl --gold gold.jsonl",
+        "good.jsonl",
         "augpt.json",
         "tau.json domain",
         "pets",

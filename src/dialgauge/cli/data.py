@@ -34,10 +34,6 @@ app = group("data", "Inspect and convert dialogue files, and download datasets."
     help="Files, folders, patterns, archives, the folder of a domain, or - for stdin.",
 )
 @click.option(
-    "--gold", "gold", metavar="FILE", help="Gold file: also report coverage, and what 'score' would stop at or note."
-)
-@click.option("--ontology", "ontology", metavar="FILE", help="Ontology to check values against.")
-@click.option(
     "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format, or a mapping (a YAML file)."
 )
 @click.option(
@@ -56,14 +52,14 @@ app = group("data", "Inspect and convert dialogue files, and download datasets."
 @bundle(output=TablesOutput)
 def check(
     source: tuple[str, ...],
-    gold: str | None,
-    ontology: str | None,
     format: str | None,
     max_bytes: int,
     load_tools: bool,
     output: TablesOutput,
 ) -> int:
     """Report what a file is, how it is read, what is in it, and what is wrong with it.
+
+    How predictions meet a gold file and an ontology is said by 'dialgauge score'.
 
     A domain's folder (with a domain.yaml) is read without running its tools.py, unless --load-tools is given. That code
     runs with your permissions.
@@ -73,14 +69,12 @@ def check(
     if len(source) == 1 and _has_services_only(Path(source[0])):
         output.present(domain.check_domain(source[0]).page())
         return 0
-    from dialgauge.api import check as look
-
     domains, sources = _domain_reports(source, load_tools)
     if not sources:
         output.present(_domain_page(domains))
         return 2 if any(not each.domain for each in domains) else int(not all(each.sound for each in domains))
     with progress_bar("reading dialogues") as advance:
-        report = look(sources, format=format, gold=gold, ontology=ontology, limit=max_bytes, advance=advance)
+        report = data.check(sources, format=format, limit=max_bytes, advance=advance)
     if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, sources), None)):
         raise DialgaugeError(
             "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "

@@ -6,14 +6,14 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.data.check_report import (
+    from dialgauge.data.check_report import check_page as check_page
+    from dialgauge.data.checking import (
         Finding as Finding,
         FindingPlace as FindingPlace,
         GroupReport as GroupReport,
         Report as Report,
-        check_page as check_page,
+        check as check,
     )
-    from dialgauge.data.checking import check as check
     from dialgauge.data.conversion import convert as convert
     from dialgauge.data.datasets import (
         Catalogue as Catalogue,

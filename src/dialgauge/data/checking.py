@@ -1,225 +1,297 @@
 """``dialgauge data check``: what the files of a source are, what they hold and what is wrong with them.
 
-Dialogues stream: none is kept. A file that cannot be read is listed with its reason and does not hide the others.
+Dialogues stream: none is kept. A file that cannot be read is listed with its reason and does not hide the others. How
+predictions meet a gold file or an ontology is said by ``dialgauge score``.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias
 
+import msgspec
 from msgspec import Struct, field
 
 from dialgauge import formats
-from dialgauge.data.check_report import (
-    KEPT,
-    FileReport,
-    Finding,
-    FindingPlace,
-    Findings,
-    GoldCoverage,
-    GroupReport,
-    Report,
-    ResourceReport,
-    SlotReport,
-    Unread,
-)
-from dialgauge.data.slots import MOST_SLOTS, NamedOntology, SlotInventory, best_ontology, compare
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, State, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
 from dialgauge.values import SPECIAL, map_problems
 
-#: The states of a user turn.
-_STATES = ("state", "predicted")
+#: Places that are named for each kind of finding.
+KEPT = 5
 _DIALOGUE_FIELDS = tuple(sorted(formats.ALL_FIELDS & set(Dialogue.__struct_fields__)))
 _TURN_FIELDS = tuple(sorted(formats.ALL_FIELDS & set(Turn.__struct_fields__)))
-#: ``turns[3]``, or ``3`` where turns are named by their numbers.
-_TURN = re.compile(r"(?:\w+\[)?(\d+)\b")
-_IDS = ("dialogue_id", "id", "dialogue", "guid")
+
+#: A *problem* makes scores incomplete or ambiguous; a *remark* is worth knowing and harms nothing.
+Severity: TypeAlias = Literal["problem", "remark"]
+#: Everything that can be found, and what is said of it.
+FOUND: dict[str, tuple[Severity, str]] = {
+    "unreadable dialogue": ("problem", "dialogues that cannot be read"),
+    "duplicate id": ("problem", "dialogues whose id was used before in the same file (case and .json are ignored)"),
+    "empty dialogue": ("problem", "dialogues without turns"),
+    "no user turn": ("problem", "dialogues without a user turn"),
+    "missing state": ("problem", "user turns without an annotated state"),
+    "missing predicted": ("problem", "user turns without a predicted state"),
+    "repeated key": ("problem", "duplicate keys in one object: readers keep the last and drop the others"),
+    "different instructions": ("problem", "tasks whose trials have different instructions (filed under another task?)"),
+    "contradicted reward": ("problem", "rewards that are not what the parts stored with them give"),
+    "speaker repeats": ("remark", "turns of the same speaker as the turn before (is one missing?)"),
+    "no predicted states": ("remark", "files of predictions without any predicted state"),
+    "id in several files": ("remark", "ids in more than one file: these are separate sets, name one at a time"),
+    "shared": ("remark", "texts under several values of a slot: the value that stands first in the file is taken"),
+    "unwritten": ("remark", "values that are not among their own texts: they match only if near to another text"),
+    "empty": ("remark", "values without any text: they never match"),
+}
+
+
+class FindingPlace(Struct, frozen=True, kw_only=True):
+    """Where something is. Turns count from 0, user and system turns together."""
+
+    file: str = ""
+    dialogue: str = ""
+    turn: int | None = None
+    detail: str = ""
+
+    def __str__(self) -> str:
+        where = [f"dialogue {self.dialogue}"] if self.dialogue else []
+        where += [f"turn {self.turn}"] if self.turn is not None else []
+        text = ", ".join(where) or self.file
+        return f"{text} ({self.detail})" if text and self.detail else text or self.detail
+
+
+class Finding(Struct):
+    """One kind of problem or remark: how often, and the first places."""
+
+    kind: str
+    count: int = 0
+    places: list[FindingPlace] = []
+
+    @property
+    def severity(self) -> Severity:
+        return FOUND[self.kind][0]
+
+    @property
+    def message(self) -> str:
+        return FOUND[self.kind][1]
+
+    def add(self, place: FindingPlace) -> None:
+        """Count it; its place is kept while there is room."""
+        self.count += 1
+        if len(self.places) < KEPT:
+            self.places.append(place)
+
+
+class Findings(Struct):
+    """All kinds that came up, in the order they first did."""
+
+    kinds: dict[str, Finding] = {}
+
+    def add(self, kind: str, place: FindingPlace) -> None:
+        self.kinds.setdefault(kind, Finding(kind)).add(place)
+
+    def all(self) -> list[Finding]:
+        """Problems first."""
+        return sorted(self.kinds.values(), key=lambda finding: finding.severity != "problem")
+
+
+class SlotReport(Struct):
+    """A slot: the turns that fill it and its different values, annotated and predicted."""
+
+    domain: str
+    slot: str
+    filled: int = 0
+    values: int = 0
+    predicted: int = 0
+    predicted_values: int = 0
+
+
+class FileReport(Struct):
+    """The numbers of one file; states are counted over user turns."""
+
+    file: str
+    dialogues: int = 0
+    turns: int = 0
+    user_turns: int = 0
+    states: int = 0
+    predicted: int = 0
+
+
+class GroupReport(Struct, kw_only=True):
+    """Files of one format in one source, taken together."""
+
+    source: str
+    format: str
+    kind: str
+    summary: str
+    #: What told how the files are read, and in the words of a mapping how they were.
+    tier: str = ""
+    read_as: str = ""
+    files: list[FileReport] = []
+    domains: Counter[str] = field(default_factory=Counter)
+    slots: list[SlotReport] = []
+    fields: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = []
+
+    @property
+    def dialogues(self) -> int:
+        return sum(file.dialogues for file in self.files)
+
+    @property
+    def turns(self) -> int:
+        return sum(file.turns for file in self.files)
+
+    @property
+    def user_turns(self) -> int:
+        return sum(file.user_turns for file in self.files)
+
+    @property
+    def states(self) -> int:
+        return sum(file.states for file in self.files)
+
+    @property
+    def predicted(self) -> int:
+        return sum(file.predicted for file in self.files)
+
+
+class ResourceReport(Struct, frozen=True, kw_only=True):
+    """A file that goes with dialogues."""
+
+    file: str
+    format: str
+    kind: str
+    holds: str
+    findings: list[Finding] = []
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """A file that could not be read, or not to its end, and why."""
+
+    file: str
+    why: str
+
+
+class Report(Struct, kw_only=True):
+    """Everything in the sources: dialogues by format, resources, documents, and what could not be read."""
+
+    sources: list[str]
+    groups: list[GroupReport] = []
+    resources: list[ResourceReport] = []
+    documents: list[str] = []
+    unread: list[Unread] = []
+
+    @property
+    def files(self) -> int:
+        """Every file that was looked at, each once."""
+        read = {file.file for group in self.groups for file in group.files}
+        others = {resource.file for resource in self.resources} | {unread.file for unread in self.unread}
+        return len(read | others | set(self.documents))
+
+    @property
+    def exit_code(self) -> int:
+        """0 sound, 1 problems that make scores incomplete, 2 nothing could be read."""
+        if self.unread and not (self.groups or self.resources):
+            return 2
+        problems = [one for group in self.groups for one in group.findings if one.severity == "problem"]
+        return int(bool(self.unread or problems))
 
 
 def check(
     sources: Sequence[str | Path],
     *,
     format: str | None = None,
-    gold: str | Path | None = None,
-    ontology: str | Path | None = None,
     limit: int = formats.DEFAULT_LIMIT,
     advance: Callable[[int], None] = lambda dialogues: None,
 ) -> Report:
-    """Look at everything in the sources."""
+    """What the files of the sources are, what they hold, and what is wrong with them.
+
+    >>> import dialgauge
+    >>> dialogues = dialgauge.simulate(dialgauge.load_world(), task=1, count=2)
+    >>> notes = dialgauge.write(dialogues, "checked.jsonl", format="native")
+    >>> report = dialgauge.check(["checked.jsonl"])
+    >>> report.exit_code, report.files, [group.format for group in report.groups]
+    (0, 1, ['native'])
+    """
     named = formats.format_named(format) if format else None
-    given = [NamedOntology(os.fspath(ontology), formats.read_ontology(ontology, limit=limit))] if ontology else None
-    expected = Gold(os.fspath(gold), limit=limit) if gold else None
-    examination = _Examination(named, expected, advance)
-    names = [os.fspath(source) for source in sources]
-    for name in names:
-        examination.look_at(name, examination.parts(name, limit))
-    return examination.report(names, given)
-
-
-def id_hash(identifier: str) -> int:
-    """Eight bytes that stand for a dialogue's id, so that millions of them stay small."""
-    digest = hashlib.blake2b(dialogue_key(identifier).encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big")
-
-
-class Gold:
-    """The ids and numbers of user turns of a gold file."""
-
-    def __init__(self, source: str, *, limit: int) -> None:
-        self.name = source
-        self.turns: dict[int, tuple[str, int]] = {}
-        for part, _, dialogue in formats.stream(source, limit=limit):
-            key = id_hash(dialogue.id)
-            if key in self.turns:
-                message = "this id was used before in the gold file; it must be one set with unique ids"
-                raise DialgaugeError(message, file=part.name, dialogue=dialogue.id)
-            self.turns[key] = dialogue.id, sum(1 for _ in dialogue.user_turns())
-
-    def coverage(self, files: Sequence[_File]) -> GoldCoverage:
-        """How much of the gold the dialogues of some files cover."""
-        read = {key: turns for file in files for key, turns in file.ids.items()}
-        both = [key for key in self.turns if key in read]
-        missing = [name for key, (name, _) in self.turns.items() if key not in read]
-        differing = [key for key in both if self.turns[key][1] != read[key]]
-        return GoldCoverage(
-            gold=self.name,
-            files=[file.name for file in files],
-            dialogues_expected=len(self.turns),
-            dialogues_read=len(read),
-            dialogues_matched=len(both),
-            turns_expected=sum(turns for _, turns in self.turns.values()),
-            turns_read=sum(read.values()),
-            turns_matched=sum(min(self.turns[key][1], read[key]) for key in both),
-            dialogues_missing=len(missing),
-            missing=missing[:KEPT],
-            dialogues_extra=len(read) - len(both),
-            extra=[name for file in files for name in file.unknown_ids][:KEPT],
-            dialogues_differing=len(differing),
-            differing=[self._difference(key, read[key]) for key in differing[:KEPT]],
-        )
-
-    def _difference(self, key: int, read: int) -> FindingPlace:
-        name, expected = self.turns[key]
-        return FindingPlace(dialogue=name, detail=f"{expected} user turns expected, {read} read")
-
-
-class _Examination:
-    """What has come together so far."""
-
-    def __init__(self, named: formats.AnyFormat | None, gold: Gold | None, advance: Callable[[int], None]) -> None:
-        self.named, self.gold, self.advance = named, gold, advance
-        self.groups: dict[tuple[str, str], _Group] = {}
-        self.ontologies: list[NamedOntology] = []
-        self.resources: list[ResourceReport] = []
-        self.documents: list[str] = []
-        self.unread: list[Unread] = []
-
-    def parts(self, source: str, limit: int) -> Iterator[formats.Part]:
-        """The parts of a source; files that cannot be opened are noted."""
-        try:
-            names = formats.expand(source)
-        except DialgaugeError as error:
-            self._not_read(source, error)
-            return
-        for name in names:
-            try:
-                parts = formats.parts_of(name, limit=limit)
-            except DialgaugeError as error:
-                self._not_read(name, error)
-                continue
-            yield from parts
-
-    def look_at(self, source: str, parts: Iterable[formats.Part]) -> None:
-        """Read all parts, whatever they are; together where a dialogue may go on in the next one."""
-        for together, group in groupby(self._chosen(parts), key=lambda pair: _goes_on(pair[1])):
-            held = list(group) if together else []
-            for part, chosen in held[:1] or group:
+    report = Report(sources=[os.fspath(source) for source in sources])
+    for source in report.sources:
+        groups: dict[str, _Group] = {}
+        chosen_parts = _chosen(_parts(source, limit, report), named, report)
+        for together, pairs in groupby(chosen_parts, key=lambda pair: _spans_files(pair[1])):
+            for batch in [list(pairs)] if together else ([pair] for pair in pairs):
+                part, chosen = batch[0]
                 try:
                     if isinstance(chosen, formats.DialogueFormat):
-                        self._read(source, [own for own, _ in held] or [part], chosen)
+                        group = groups.get(chosen.name) or _Group(source, chosen, named=bool(named))
+                        try:
+                            group.read([own for own, _ in batch], advance)
+                        finally:
+                            if group.report.files:
+                                groups[chosen.name] = group
                     else:
-                        self._load(part, chosen)
+                        _load(part, chosen, report)
                 except DialgaugeError as error:
-                    self._not_read(error.file or part.name if together else part.name, error)
+                    _not_read(error.file or part.name if together else part.name, error, report)
+        report.groups += [group.done() for group in groups.values()]
+    return report
 
-    def _chosen(self, parts: Iterable[formats.Part]) -> Iterator[tuple[formats.Part, formats.AnyFormat]]:
-        for part in parts:
-            try:
-                chosen = self.named if self.named and not formats.is_document(part.stem) else formats.recognise(part)
-            except DialgaugeError as error:
-                self._not_read(part.name, error)
-            else:
-                yield part, chosen
 
-    def _not_read(self, name: str, error: DialgaugeError) -> None:
-        error.file = error.file if error.file != name else None
-        self.unread.append(Unread(file=name, why=error.sentence()))
-
-    def _read(self, source: str, parts: list[formats.Part], chosen: formats.DialogueFormat) -> None:
-        group = self.groups.get((source, chosen.name)) or _Group(source, chosen, self.gold, bool(self.named))
-        current = parts[0]
-        notes = _Tolerant(current.name)
-        group.begin(current.name)
+def _parts(source: str, limit: int, report: Report) -> Iterator[formats.Part]:
+    """The parts of a source; files that cannot be opened are noted."""
+    try:
+        names = formats.expand(source)
+    except DialgaugeError as error:
+        _not_read(source, error, report)
+        return
+    for name in names:
         try:
-            for part, dialogue in chosen.read_parts(parts, notes):
-                if part is not current:
-                    current = part
-                    group.begin(part.name)
-                self.groups[source, chosen.name] = group
-                group.add(dialogue)
-                self.advance(1)
-        finally:
-            something = group.end(notes)
-        if not something:
-            raise notes.reason()
-        for part in parts:
-            for location in _repeated_keys(part):
-                group.findings.add("repeated key", location)
-
-    def _load(self, part: formats.Part, chosen: formats.ResourceFormat) -> None:
-        resource = chosen.load(part, formats.Notes())
-        if resource.kind == "document":
-            self.documents.append(part.name)
-            return
-        findings = Findings()
-        for problem in map_problems(resource.values) if resource.kind == "values" else ():
-            under = f" under {', '.join(problem.values)}" if problem.values else ""
-            findings.add(problem.kind, FindingPlace(detail=f"{problem.slot}: '{problem.text}'{under}"))
-        self.resources.append(
-            ResourceReport(
-                file=part.name,
-                format=chosen.name,
-                kind=resource.kind,
-                holds=_holds(resource),
-                findings=findings.all(),
-            )
-        )
-        if resource.ontology is not None:
-            self.ontologies.append(NamedOntology(part.name, resource.ontology))
-
-    def report(self, sources: list[str], given: list[NamedOntology] | None) -> Report:
-        offered = self.ontologies if given is None else given
-        return Report(
-            sources=sources,
-            groups=[group.report(offered) for group in self.groups.values()],
-            resources=self.resources,
-            documents=self.documents,
-            unread=self.unread,
-        )
+            yield from formats.parts_of(name, limit=limit)
+        except DialgaugeError as error:
+            _not_read(name, error, report)
 
 
-def _goes_on(chosen: formats.AnyFormat) -> bool:
+def _chosen(
+    parts: Iterable[formats.Part], named: formats.AnyFormat | None, report: Report
+) -> Iterator[tuple[formats.Part, formats.AnyFormat]]:
+    for part in parts:
+        try:
+            yield part, named if named and not formats.is_document(part.stem) else formats.recognise(part)
+        except DialgaugeError as error:
+            _not_read(part.name, error, report)
+
+
+def _spans_files(chosen: formats.AnyFormat) -> bool:
     return isinstance(chosen, formats.DialogueFormat) and chosen.goes_on
+
+
+def _not_read(name: str, error: DialgaugeError, report: Report) -> None:
+    error.file = error.file if error.file != name else None
+    report.unread.append(Unread(file=name, why=error.sentence()))
+
+
+def _load(part: formats.Part, chosen: formats.ResourceFormat, report: Report) -> None:
+    resource = chosen.load(part, formats.Notes())
+    if resource.kind == "document":
+        report.documents.append(part.name)
+        return
+    findings = Findings()
+    for problem in map_problems(resource.values) if resource.kind == "values" else ():
+        under = f" under {', '.join(problem.values)}" if problem.values else ""
+        findings.add(problem.kind, FindingPlace(detail=f"{problem.slot}: '{problem.text}'{under}"))
+    report.resources.append(
+        ResourceReport(
+            file=part.name,
+            format=chosen.name,
+            kind=resource.kind,
+            holds=_holds(resource),
+            findings=findings.all(),
+        )
+    )
 
 
 def _holds(resource: formats.Resource) -> str:
@@ -228,8 +300,7 @@ def _holds(resource: formats.Resource) -> str:
         slots = list(resource.ontology.slots())
         return f"{counted(len(resource.ontology.domains), 'domain')}, {counted(len(slots), 'slot')}"
     if resource.facts:
-        entities = {fact.entity for fact in resource.facts}
-        return f"{counted(len(resource.facts), 'fact')}, entities: {len(entities):,}"
+        return f"{counted(len(resource.facts), 'fact')}, entities: {len({fact.entity for fact in resource.facts}):,}"
     if resource.values:
         tables = [
             table for slot in resource.values.values() for table in ([slot] if SPECIAL in slot else slot.values())
@@ -245,290 +316,174 @@ class _Tolerant(formats.Notes):
 
     def __init__(self, file: str) -> None:
         super().__init__(tolerant=True)
-        self.lost = Finding.none_yet("unreadable dialogue")
+        self.lost = Finding("unreadable dialogue")
+        self.first: DialgaugeError | None = None
         self._file = file
-        self._first: DialgaugeError | None = None
 
     def refuse(self, error: DialgaugeError) -> None:
-        self._first = self._first or error
+        self.first = self.first or error
         detail = error.message if error.line is None else f"line {error.line}: {error.message}"
         self.lost.add(FindingPlace(file=self._file, dialogue=error.dialogue or "", turn=error.turn, detail=detail))
 
-    def reason(self) -> DialgaugeError:
-        """Why the file gave nothing."""
-        return self._first or DialgaugeError("it holds no dialogues", file=self._file)
-
-
-# -- counting --------------------------------------------------------------------------------------------------------
-
-
-class _File(Struct):
-    """One file: its numbers, and per dialogue a hashed id with the number of user turns."""
-
-    name: str
-    dialogues: int = 0
-    turns: int = 0
-    user_turns: int = 0
-    with_state: Counter[str] = field(default_factory=Counter)
-    ids: dict[int, int] = {}
-    unknown_ids: list[str] = []
-    #: What trials of each task tell the user, hashed; None once they differ.
-    instructions: dict[int, int | None] = {}
-    #: User turns that lack a state, which is found only where their neighbours have it.
-    lacking: dict[str, Finding] = field(
-        default_factory=lambda: {state: Finding.none_yet(f"missing {state}") for state in _STATES}
-    )
-
 
 class _Group:
-    """Files of one format in one source, in memory that does not grow with their number."""
+    """Counts the files of one format in one source."""
 
-    def __init__(self, source: str, chosen: formats.DialogueFormat, gold: Gold | None, named: bool) -> None:
-        self.source, self.chosen, self.gold, self.named = source, chosen, gold, named
-        self.files: list[_File] = []
-        self.findings = Findings()
-        self.fields: Counter[str] = Counter()
-        self.domains: Counter[str] = Counter()
-        self.notes: Counter[str] = Counter()
-        self.inventories = {name: SlotInventory() for name in _STATES}
-        #: How a mapping, or the documented names, read the last file.
-        self.read_as = ""
+    def __init__(self, source: str, chosen: formats.DialogueFormat, *, named: bool) -> None:
+        self._chosen, self._named = chosen, named
+        self.report = GroupReport(source=source, format=chosen.name, kind=chosen.kind, summary=chosen.summary)
+        self._findings = Findings()
+        self._slots: dict[str, dict[tuple[str, str], Counter[str]]] = {"state": {}, "predicted": {}}
+        #: Ids, each with the last file that has it, and those that several have.
+        self._ids: dict[str, str] = {}
+        self._shared: set[str] = set()
+        #: What trials of each task of a file tell the user; None once they differ.
+        self._instructions: dict[tuple[str, str], str | None] = {}
 
-    def begin(self, name: str) -> None:
-        """The dialogues that follow are of this file."""
-        self.files.append(_File(name))
+    def read(self, parts: Sequence[formats.Part], advance: Callable[[int], None]) -> None:
+        """Count the dialogues of files that are read together."""
+        notes = _Tolerant(parts[0].name)
+        missing: dict[str, dict[str, Finding]] = {}
+        files = {part.name: FileReport(part.name) for part in parts}
+        try:
+            for part, dialogue in self._chosen.read_parts(parts, notes):
+                self._add(files[part.name], dialogue, missing.setdefault(part.name, {}))
+                advance(1)
+        finally:
+            self._end(list(files.values()), missing, notes)
+        if not any(file.dialogues for file in files.values()):
+            raise notes.first or DialgaugeError("it holds no dialogues", file=parts[0].name)
+        for part in parts:
+            for place in _repeated_keys(part):
+                self._findings.add("repeated key", place)
 
-    def add(self, dialogue: Dialogue) -> None:
-        """Count one dialogue of the current file."""
-        file = self.files[-1]
-        users = sum(turn.speaker == "user" for turn in dialogue.turns)
+    def _end(self, files: list[FileReport], missing: dict[str, dict[str, Finding]], notes: _Tolerant) -> None:
+        read = [file for file in files if file.dialogues]
+        if not read:
+            return
+        self.report.files += read
+        self.report.notes.update(notes.counts)
+        if notes.reading is not None:
+            self.report.read_as = notes.reading.line()
+        if notes.lost.count:
+            self._merge(notes.lost)
+        predicts = self._chosen.kind == "predictions" and "predicted" in self._chosen.fields
+        for file in read:
+            # A state is missing only where its neighbours have it.
+            for name, count in (("state", file.states), ("predicted", file.predicted)):
+                if count and name in missing[file.file]:
+                    self._merge(missing[file.file][name])
+            if predicts and not file.predicted:
+                self._findings.add("no predicted states", FindingPlace(file=file.file))
+
+    def _merge(self, other: Finding) -> None:
+        finding = self._findings.kinds.setdefault(other.kind, Finding(other.kind))
+        finding.count += other.count
+        finding.places += other.places[: KEPT - len(finding.places)]
+
+    def _add(self, file: FileReport, dialogue: Dialogue, missing: dict[str, Finding]) -> None:
+        """Count one dialogue, and look for what is wrong with it."""
         file.dialogues += 1
         file.turns += len(dialogue.turns)
-        file.user_turns += users
+        file.user_turns += sum(turn.speaker == "user" for turn in dialogue.turns)
         for name in _DIALOGUE_FIELDS:
-            self.fields[name] += bool(getattr(dialogue, name))
-        self._identify(file, dialogue, users)
-        self._look_at_outcome(file, dialogue)
-        self._look_at_order(file, dialogue, users)
+            self.report.fields[name] += bool(getattr(dialogue, name))
+        for kind, detail, number in self._wrong(file.file, dialogue):
+            place = FindingPlace(file=file.file, dialogue=dialogue.id, turn=number, detail=detail)
+            self._findings.add(kind, place)
         domains = set(dialogue.domains)
         for number, turn in enumerate(dialogue.turns):
-            self._look_at_turn(file, dialogue, number, turn, domains)
-        for domain in sorted(domains):
-            if domain in self.domains or len(self.domains) < MOST_SLOTS:
-                self.domains[domain] += 1
-
-    def _identify(self, file: _File, dialogue: Dialogue, users: int) -> None:
-        key = id_hash(dialogue.id)
-        if key in file.ids:
-            self.findings.add("duplicate id", FindingPlace(file=file.name, dialogue=dialogue.id))
-            return
-        file.ids[key] = users
-        if self.gold is not None and key not in self.gold.turns and len(file.unknown_ids) < KEPT:
-            file.unknown_ids.append(dialogue.id)
-
-    def _look_at_outcome(self, file: _File, dialogue: Dialogue) -> None:
-        """Trials of one task that tell their users different things, and rewards that contradict their parts."""
-        task = dialogue.ended.task
-        if task and dialogue.instruction:
-            key, instruction = hash(task), hash(tuple(" ".join(text.split()) for text in dialogue.instruction))
-            if file.instructions.setdefault(key, instruction) not in (instruction, None):
-                file.instructions[key] = None
-                location = FindingPlace(file=file.name, dialogue=dialogue.id, detail=f"task {task}")
-                self.findings.add("different instructions", location)
-        if formats.contradicts_parts(dialogue.ended):
-            self.findings.add("contradicted reward", FindingPlace(file=file.name, dialogue=dialogue.id))
-
-    def _look_at_order(self, file: _File, dialogue: Dialogue, users: int) -> None:
-        """Empty dialogues, and the same side speaking twice in a row where both sides are recorded."""
-        location = FindingPlace(file=file.name, dialogue=dialogue.id)
-        if not dialogue.turns:
-            if dialogue.outcome is None:  # results alone have no turns
-                self.findings.add("empty dialogue", location)
-        elif not users:
-            self.findings.add("no user turn", location)
-        elif users < len(dialogue.turns):
-            for number in range(1, len(dialogue.turns)):
-                speaker = dialogue.turns[number].speaker
-                if speaker == dialogue.turns[number - 1].speaker:
-                    detail = f"{speaker} after {speaker}"
-                    location = FindingPlace(file=file.name, dialogue=dialogue.id, turn=number, detail=detail)
-                    self.findings.add("speaker repeats", location)
-
-    def _look_at_turn(self, file: _File, dialogue: Dialogue, number: int, turn: Turn, domains: set[str]) -> None:
-        for name in _TURN_FIELDS:
-            self.fields[name] += getattr(turn, name) not in (None, "")
-        if turn.speaker != "user":
-            return
-        for name, lacking in file.lacking.items():
-            state = getattr(turn, name)
-            if state is None:
-                lacking.add(FindingPlace(file=file.name, dialogue=dialogue.id, turn=number))
-            else:
-                file.with_state[name] += 1
-                self.inventories[name].add(state, dialogue.id, number)
+            for name in _TURN_FIELDS:
+                self.report.fields[name] += getattr(turn, name) not in (None, "")
+            for name, state in (("state", turn.state), ("predicted", turn.predicted)) if turn.speaker == "user" else ():
+                if state is None:
+                    place = FindingPlace(file=file.file, dialogue=dialogue.id, turn=number)
+                    missing.setdefault(name, Finding(f"missing {name}")).add(place)
+                    continue
                 domains.update(state)
+                self._count(name, state)
+                file.states += name == "state"
+                file.predicted += name == "predicted"
+        self.report.domains.update(domains)
 
-    def end(self, notes: _Tolerant) -> bool:
-        """The current file is through: take the reader's notes, or forget a file that gave no dialogue at all."""
-        if not self.files[-1].dialogues:
-            self.files.pop()
-            return False
-        self.notes.update(notes.counts)
-        if notes.reading is not None:
-            self.read_as = notes.reading.line()
-        if notes.lost.count:
-            self.findings.merge(notes.lost)
-        return True
+    def _count(self, name: str, state: State) -> None:
+        """Count the slots of a state; of alternative values, the preferred one."""
+        for domain, slots in state.items():
+            for slot, values in slots.items():
+                self._slots[name].setdefault((domain, slot), Counter())[values[0] if values else ""] += 1
 
-    def report(self, offered: list[NamedOntology]) -> GroupReport:
-        files = self.files
-        gold, predicted = (self.inventories[name] for name in _STATES)
-        ontology = best_ontology(annotated := gold if gold.slots else predicted, offered)
-        outside = compare(annotated, ontology, self.findings) if ontology is not None else {}
-        return GroupReport(
-            source=self.source,
-            format=self.chosen.name,
-            kind=self.chosen.kind,
-            summary=self.chosen.summary,
-            tier=self._tier(),
-            read_as=self.read_as,
-            files=[
-                FileReport(
-                    file=file.name,
-                    dialogues=file.dialogues,
-                    turns=file.turns,
-                    user_turns=file.user_turns,
-                    states=file.with_state["state"],
-                    predicted=file.with_state["predicted"],
-                )
-                for file in files
-            ],
-            dialogues=sum(file.dialogues for file in files),
-            turns=sum(file.turns for file in files),
-            user_turns=sum(file.user_turns for file in files),
-            states=sum(file.with_state["state"] for file in files),
-            predicted=sum(file.with_state["predicted"] for file in files),
-            domains=dict(sorted(self.domains.items())),
-            slots=_slot_reports(gold, predicted, outside),
-            ontology=ontology.file if ontology is not None else None,
-            fields={name: count for name, count in sorted(self.fields.items()) if count},
-            notes=dict(sorted(self.notes.items())),
-            findings=self._findings(),
-            coverage=self._coverage(),
-        )
+    def _wrong(self, file: str, dialogue: Dialogue) -> Iterator[tuple[str, str, int | None]]:
+        """Kind, detail and turn of what is wrong with a dialogue."""
+        key, outcome = dialogue_key(dialogue.id), dialogue.ended
+        before = self._ids.get(key)
+        self._ids[key] = file
+        if before == file:
+            yield "duplicate id", "", None
+        elif before is not None:
+            self._shared.add(key)
+        if outcome.task and dialogue.instruction:
+            told = " ".join(" ".join(dialogue.instruction).split())
+            if self._instructions.setdefault((file, outcome.task), told) not in (told, None):
+                self._instructions[file, outcome.task] = None
+                yield "different instructions", f"task {outcome.task}", None
+        if formats.contradicts_parts(outcome):
+            yield "contradicted reward", "", None
+        speakers = [turn.speaker for turn in dialogue.turns]
+        if not speakers and dialogue.outcome is None:  # results alone have no turns
+            yield "empty dialogue", "", None
+        elif speakers and "user" not in speakers:
+            yield "no user turn", "", None
+        elif len(set(speakers)) == 2:
+            for number, (before, speaker) in enumerate(pairwise(speakers), start=1):
+                if speaker == before:
+                    yield "speaker repeats", f"{speaker} after {speaker}", number
+
+    def done(self) -> GroupReport:
+        """The report of all files."""
+        report = self.report
+        for key in sorted({*self._slots["state"], *self._slots["predicted"]}):
+            gold, predicted = (self._slots[name].get(key, Counter()) for name in ("state", "predicted"))
+            report.slots.append(SlotReport(*key, gold.total(), len(gold), predicted.total(), len(predicted)))
+        if self._shared:
+            place = FindingPlace(detail=", ".join(sorted(self._shared)[:KEPT]))
+            self._findings.kinds["id in several files"] = Finding("id in several files", len(self._shared), [place])
+        report.findings = self._findings.all()
+        report.fields = Counter({name: count for name, count in sorted(report.fields.items()) if count})
+        report.tier = self._tier()
+        return report
 
     def _tier(self) -> str:
         """What told how the files are read."""
-        if self.chosen.name in ("mapping", "mapped-log"):
-            return "a mapping, named with --format" if self.named else "the mapping beside it"
-        named = "named with --format" if self.named else "told by its content"
-        return "documented names" if self.read_as else f"a named format, {named}"
-
-    def _findings(self) -> list[Finding]:
-        for file in self.files:
-            for state, lacking in file.lacking.items():
-                if file.with_state[state] and lacking.count:
-                    self.findings.merge(lacking)
-            predicts = self.chosen.kind == "predictions" and "predicted" in self.chosen.fields
-            if predicts and not file.with_state["predicted"]:
-                self.findings.add("no predicted states", FindingPlace(file=file.name))
-        if shared := self._shared_ids():
-            self.findings.add("id in several files", count=shared)
-        if any(inventory.overflow for inventory in self.inventories.values()):
-            self.findings.add("too many slots")
-        return self.findings.all()
-
-    def _shared_ids(self) -> int:
-        """How many ids occur in more than one file."""
-        counts = Counter(key for file in self.files for key in file.ids)
-        return sum(count > 1 for count in counts.values())
-
-    def _coverage(self) -> list[GoldCoverage]:
-        """Against the gold file: all files together, or one by one when their ids overlap (several systems)."""
-        if self.gold is None:
-            return []
-        sets = [[file] for file in self.files] if self._shared_ids() else [self.files]
-        return [self.gold.coverage(together) for together in sets]
-
-
-def _slot_reports(
-    gold: SlotInventory, predicted: SlotInventory, outside: dict[tuple[str, str], int]
-) -> list[SlotReport]:
-    reports = []
-    for key in sorted({*gold.slots, *predicted.slots}):
-        ours, theirs = gold.slots.get(key), predicted.slots.get(key)
-        reports.append(
-            SlotReport(
-                domain=key[0],
-                slot=key[1],
-                filled=ours.filled if ours else 0,
-                values=len(ours.values) if ours else 0,
-                predicted=theirs.filled if theirs else 0,
-                predicted_values=len(theirs.values) if theirs else 0,
-                outside=outside.get(key),
-                more_values=bool((ours and ours.unkept) or (theirs and theirs.unkept)),
-            )
-        )
-    return reports
-
-
-# -- keys that stand twice -------------------------------------------------------------------------------------------
-
-
-class _Object(dict[str, Any]):
-    """An object that remembers which of its keys came more than once."""
-
-    repeated: tuple[str, ...] = ()
-
-
-def _object(pairs: list[tuple[str, Any]]) -> _Object:
-    made = _Object(pairs)
-    if len(made) < len(pairs):
-        names = [key for key, _ in pairs]
-        made.repeated = tuple(key for key in made if names.count(key) > 1)
-    return made
+        if self._chosen.name in ("mapping", "mapped-log"):
+            return "a mapping, named with --format" if self._named else "the mapping beside it"
+        named = "named with --format" if self._named else "told by its content"
+        return "documented names" if self.report.read_as else f"a named format, {named}"
 
 
 def _repeated_keys(part: formats.Part) -> Iterator[FindingPlace]:
     """Keys that stand twice in one JSON object of a dialogue, of which every parser keeps one without a word."""
     for number, (name, raw) in enumerate(_raw_dialogues(part), start=1):
         try:
-            content = json.loads(raw, object_pairs_hook=_object)
+            content = msgspec.json.decode(raw)
+            formats.require_single_keys(raw, content)
+        except formats.Misfit as error:
+            own = content if isinstance(content, dict) else {}
+            named = name or formats.dialogue_named(own) or str(own.get("guid") or f"number {number}")
+            yield FindingPlace(file=part.name, dialogue=named, detail=str(error))
         except (ValueError, RecursionError):
             continue  # no JSON, which is the reader's to say
-        for path, key in _walk(content, ""):
-            own = next((content[each] for each in _IDS if each in content), "") if isinstance(content, dict) else ""
-            own = own if isinstance(own, str) else " ".join(map(str, own)) if isinstance(own, list) else ""
-            turn = _TURN.match(path)
-            yield FindingPlace(
-                file=part.name,
-                dialogue=name or own or f"number {number}",
-                turn=int(turn[1]) if turn else None,
-                detail=f"'{key}' in {path or 'the dialogue itself'}",
-            )
 
 
-def _walk(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Way and name of each key that stands twice."""
-    if isinstance(value, _Object):
-        yield from ((path, key) for key in value.repeated)
-        for key, inner in value.items():
-            yield from _walk(inner, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for position, inner in enumerate(value):
-            yield from _walk(inner, f"{path}[{position}]")
-
-
-def _raw_dialogues(part: formats.Part) -> Iterator[tuple[str | None, bytes]]:
+def _raw_dialogues(part: formats.Part) -> Iterator[tuple[str, bytes]]:
     """The dialogues of a JSON file or of JSON lines, undecoded, with their keys where they have any; none of others."""
     content = part.buffer()
     if formats.begins(content) not in (b"{", b"["):
         return
     if formats.are_lines(content):
-        yield from ((None, bytes(line)) for _, line in formats.lines_of(content))
+        yield from (("", bytes(line)) for _, line in formats.lines_of(content))
     elif formats.begins(content) == b"[":
-        yield from ((None, bytes(raw)) for raw in formats.elements_of(content, part))
+        yield from (("", bytes(raw)) for raw in formats.elements_of(content, part))
     else:
         pieces = [(key, bytes(raw)) for key, raw in formats.members_of(content, part)]
         keyed = all(raw[:1] in (b"{", b"[") for _, raw in pieces)
-        yield from pieces if keyed else ((None, bytes(content)),)
+        yield from pieces if keyed else [("", bytes(content))]

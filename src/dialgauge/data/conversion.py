@@ -10,8 +10,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from dialgauge import formats
-from dialgauge.data.checking import id_hash
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz")
@@ -97,7 +96,7 @@ def _one_set(
 ) -> Iterator[tuple[formats.DialogueFormat, Dialogue]]:
     """The dialogues, as long as all are in one format and no id comes twice: else they are not one set."""
     first: formats.DialogueFormat | None = None
-    seen: set[int] = set()
+    seen: set[str] = set()
     for part, chosen, dialogue in dialogues:
         first = first or chosen
         if chosen.name != first.name:
@@ -106,7 +105,7 @@ def _one_set(
                 "them with a pattern",
                 file=part.name,
             )
-        key = id_hash(dialogue.id)
+        key = dialogue_key(dialogue.id)
         if key in seen:
             raise DialgaugeError(
                 "this id was used before; ids must be unique (case and .json are ignored)",
