@@ -259,10 +259,7 @@ def test_every_result_says_what_was_recognised() -> None:
 
 
 def test_a_profile_that_does_not_fit_is_refused(own: str) -> None:
-    without = tuple(Turn(speaker=turn.speaker, text="hello", acts=()) for turn in GOOD.turns)
-    with pytest.raises(DialgaugeError, match="no user turn of any conversation has a dialogue act"):
-        score(msgspec.structs.replace(GOOD, turns=without))
-    with pytest.raises(DialgaugeError, match=r"profile own recognises none of the 3 acts \(Hotel-Inform"):
+    with pytest.raises(DialgaugeError, match=r"profile own recognises none of the 3 acts"):
         score(GOOD, profile=own)
     goal = {"Restaurants_1": Task(info={"cuisine": "thai"}, requests=("phone",))}
     acts = (Act("INFORM", "Restaurants_1", "cuisine", ("thai",)), Act("REQUEST", "Restaurants_1", "phone"))
@@ -272,19 +269,12 @@ def test_a_profile_that_does_not_fit_is_refused(own: str) -> None:
         score(dialogue)
     fitting = score(dialogue, profile=own)
     assert (float(fitting["I-GCDF1"]), float(fitting["R-GCDF1"])) == (1, 1)
-    bare = msgspec.structs.replace(GOOD.turns[0], requested={"hotel": ("phone",)})
-    with pytest.raises(DialgaugeError, match="requested slots written as 'service-slot', and none of the 1 is"):
-        score(msgspec.structs.replace(GOOD, turns=(bare, GOOD.turns[1])))
 
 
-def test_odd_things_are_said() -> None:
+def test_a_domain_that_the_profile_does_not_know_is_named() -> None:
     goal = {**GOAL, "hotl": Task(info={"area": "north"})}
-    strange = tuple(Act(f"hotel-shout{n}", "hotel", "stars", ("4",)) for n in range(9))
-    first = msgspec.structs.replace(GOOD.turns[0], acts=(*(GOOD.turns[0].acts or ()), *strange))
-    run = score(msgspec.structs.replace(GOOD, goal=Goal(tasks=goal), turns=(first, GOOD.turns[1])))
-    notes = "\n".join(run.notes)
-    assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in notes
-    assert "recognises only 3 of 12 acts; not recognised: hotel-shout0" in notes
+    run = score(msgspec.structs.replace(GOOD, goal=Goal(tasks=goal)))
+    assert "does not know the domain 'hotl' of 1 goal. Did you mean 'hotel'" in "\n".join(run.notes)
 
 
 # What a stored run tells

@@ -11,6 +11,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
+from dialgauge.users.config import GcdfConfig
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
 (INFORM, REQUEST, NOBOOK, BOOKING_INFORM, RECOMMEND, OFFERBOOKED, OFFERBOOK, BOOK, NOOFFER) = (
@@ -83,8 +84,9 @@ def by_service(acts: Iterable[Spoken]) -> dict[str, list[Spoken]]:
 class ActReader:
     """Reads dialogues with the families and slot names of a profile."""
 
-    def __init__(self, profile: DatasetProfile, *, merge_values: bool, strict: bool, max_turns: int) -> None:
-        self._profile, self._merge, self._strict, self._max_turns = profile, merge_values, strict, max_turns
+    def __init__(self, config: GcdfConfig, profile: DatasetProfile, *, strict: bool) -> None:
+        self._profile, self._strict, self._max_turns = profile, strict, config.max_turns
+        self._merge = config.igcd_f1.multiple_values_for_slot_in_turn.merge
         repaired = {} if strict else profile.acts_repaired
         self._expressions = [
             [re.compile(text) for acts in (profile.acts, repaired) for text in acts.get(family, ())]
@@ -99,8 +101,7 @@ class ActReader:
 
     def slot(self, act: Act) -> str:
         """The act's slot under the name that goals use."""
-        slot, names = act.slot.lower(), self._profile.slot_names
-        return names.get(act.domain, {}).get(slot) or names.get("*", {}).get(slot) or slot
+        return self._profile.goal_slot(act.domain, act.slot)
 
     def _read(self, act: Act) -> Spoken:
         slot, values = self.slot(act), self._values(act)

@@ -9,22 +9,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from msgspec import Struct, structs
 
-from dialgauge.dialogue import Turn, dialogue_key
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus, read
+from dialgauge.formats import read
 from dialgauge.report import PERCENT, Cell, Column, Number, Table, Value
 from dialgauge.stats import SMOOTHING, cramer_von_mises, histogram, kullback_leibler, ratio_intervals
-from dialgauge.users.acts import ActReader
+from dialgauge.users.profile import PROFILES, chosen_profile
 from dialgauge.users.results import score_users
-from dialgauge.users.scorer import PROFILES, ScorerSettings, UserOptions
+from dialgauge.users.scorer import UserOptions
 
-#: Domain and intent, slot, and the values in small letters: what a turn does.
-SaidAct = tuple[str, str, str]
+#: An act as its name, its slot and its values in lower case, and the acts of each turn of a user.
+SaidAct: TypeAlias = tuple[str, str, str]
+Turns: TypeAlias = list[list[SaidAct]]
 
 
 class ActOverlap(Struct, frozen=True):
@@ -54,8 +57,8 @@ class Likeness(Struct, frozen=True):
     #: Cramér-von Mises: user turns in a dialogue, and acts in a turn.
     cvm_turns: float
     cvm_acts: float
-    i_gcdf1: float | None = None
-    r_gcdf1: float | None = None
+    i_gcdf1: float | None
+    r_gcdf1: float | None
 
 
 def likeness(
@@ -71,27 +74,54 @@ def likeness(
     if not smoothing > 0:
         raise DialgaugeError(f"smoothing must be more than 0, else what is never said is infinitely far ({smoothing})")
     chosen = options or UserOptions()
-    people = _acts_by_dialogue(read(corpus), chosen)
-    made = []
+    people, users = _acts(corpus, chosen), []
     for name, source in conversations.items():
-        theirs = _acts_by_dialogue(read(source), chosen)
+        theirs = _acts(source, chosen)
         shared = [key for key in people if key in theirs]
         if not shared:
             raise DialgaugeError(f"it shares no dialogue with the corpus {corpus}", file=str(source))
         scores = score_users(source, options=chosen, resamples=0, name=name)[0].scores
-        pairs = [people[key] for key in shared], [theirs[key] for key in shared]
-        beside = _beside(name, *pairs, smoothing, resamples, seed)
-        made.append(structs.replace(beside, i_gcdf1=scores["I-GCDF1"].value, r_gcdf1=scores["R-GCDF1"].value))
-    return made
+        pairs = [(people[key], theirs[key]) for key in shared]
+        sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+        real_lengths, lengths = ([len(turns) for turns in side] for side in sides)
+        real_sizes, sizes = ([len(acts) for turns in side for acts in turns] for side in sides)
+        real, simulated = (Counter(act[:2] for turns in side for acts in turns for act in acts) for side in sides)
+        users.append(
+            Likeness(
+                name=name,
+                dialogues=len(shared),
+                turns=sum(lengths),
+                corpus_turns=sum(real_lengths),
+                acts=_overlap(pairs, 2, resamples, seed),
+                values=_overlap(pairs, 3, resamples, seed),
+                kl_acts=kullback_leibler(real, simulated, smoothing),
+                kl_turns=kullback_leibler(histogram(real_lengths), histogram(lengths), smoothing),
+                smoothing=smoothing,
+                cvm_turns=cramer_von_mises(lengths, real_lengths),
+                cvm_acts=cramer_von_mises(sizes, real_sizes),
+                i_gcdf1=scores["I-GCDF1"].value,
+                r_gcdf1=scores["R-GCDF1"].value,
+            )
+        )
+    return users
 
 
-def _acts_by_dialogue(corpus: Corpus, options: UserOptions) -> dict[str, list[list[SaidAct]]]:
-    """What the user does in each of its turns, slots under the names that goals use."""
-    known = structs.replace(options, profile=None) if corpus.format in PROFILES else options
-    profile = ScorerSettings.load(known, corpus.format).profile
-    lexicon = ActReader(profile, merge_values=True, strict=False, max_turns=0)
+def _acts(source: str | Path, options: UserOptions) -> dict[str, Turns]:
+    """By dialogue what the user does in each of its turns, slots under the names that goals use."""
+    corpus = read(source)
+    profile = chosen_profile(None if corpus.format in PROFILES else options.profile, corpus.format)
     dialogues = {
-        dialogue_key(dialogue.id): [_said(turn, lexicon) for turn in dialogue.user_turns()]
+        dialogue_key(dialogue.id): [
+            [
+                (
+                    act.name.lower(),
+                    profile.goal_slot(act.domain, act.slot),
+                    " | ".join(value.lower().strip() for value in act.values),
+                )
+                for act in turn.acts or ()
+            ]
+            for turn in dialogue.user_turns()
+        ]
         for dialogue in corpus.dialogues
     }
     if not any(turn for turns in dialogues.values() for turn in turns):
@@ -99,67 +129,22 @@ def _acts_by_dialogue(corpus: Corpus, options: UserOptions) -> dict[str, list[li
     return dialogues
 
 
-def _said(turn: Turn, lexicon: ActReader) -> list[SaidAct]:
-    return [
-        (act.name.lower(), lexicon.slot(act), " | ".join(value.lower().strip() for value in act.values))
-        for act in turn.acts or ()
-    ]
-
-
-def _beside(
-    name: str,
-    people: Sequence[Sequence[Sequence[SaidAct]]],
-    theirs: Sequence[Sequence[Sequence[SaidAct]]],
-    smoothing: float,
-    resamples: int,
-    seed: int,
-) -> Likeness:
-    simulated, real = (
-        Counter(act[:2] for turns in side for turn in turns for act in turn) for side in (theirs, people)
-    )
-    lengths, real_lengths = ([len(turns) for turns in side] for side in (theirs, people))
-    sizes, real_sizes = ([len(turn) for turns in side for turn in turns] for side in (theirs, people))
-    return Likeness(
-        name=name,
-        dialogues=len(people),
-        turns=sum(lengths),
-        corpus_turns=sum(real_lengths),
-        acts=_overlap(people, theirs, 2, resamples, seed),
-        values=_overlap(people, theirs, 3, resamples, seed),
-        kl_acts=kullback_leibler(real, simulated, smoothing),
-        kl_turns=kullback_leibler(histogram(real_lengths), histogram(lengths), smoothing),
-        smoothing=smoothing,
-        cvm_turns=cramer_von_mises(lengths, real_lengths),
-        cvm_acts=cramer_von_mises(sizes, real_sizes),
-    )
-
-
-def _overlap(
-    people: Sequence[Sequence[Sequence[SaidAct]]],
-    theirs: Sequence[Sequence[Sequence[SaidAct]]],
-    parts: int,
-    resamples: int,
-    seed: int,
-) -> ActOverlap:
+def _overlap(pairs: Sequence[tuple[Turns, Turns]], parts: int, resamples: int, seed: int) -> ActOverlap:
     """Turn by turn; a turn that only one side has is all wrong, or all missed."""
     rows = []
-    for real, simulated in zip(people, theirs, strict=True):
-        sums = [0, 0, 0]
-        for number in range(max(len(real), len(simulated))):
-            gold, made = (
-                {act[:parts] for turn in side[number : number + 1] for act in turn} for side in (real, simulated)
-            )
-            sums = [sums[0] + len(gold & made), sums[1] + len(made), sums[2] + len(gold)]
+    for pair in pairs:
+        sums = np.zeros(3)
+        for turns in zip_longest(*pair, fillvalue=list[SaidAct]()):
+            gold, made = ({act[:parts] for act in acts} for acts in turns)
+            sums += len(gold & made), len(made), len(gold)
         rows.append(sums)
-    hits, given, wanted = np.array(rows, float).T
+    hits, given, wanted = np.array(rows).T
     doubled, both = 2 * hits, given + wanted
     low, high = (None, None)
     if resamples and both.sum():
-        bounds = ratio_intervals([doubled], [both], resamples=resamples, seed=seed, bounds=(0.0, 1.0))[0]
-        low, high = float(bounds[0]), float(bounds[1])
-    return ActOverlap(
-        _share(hits.sum(), given.sum()), _share(hits.sum(), wanted.sum()), _share(doubled.sum(), both.sum()), low, high
-    )
+        low, high = map(float, ratio_intervals([doubled], [both], resamples=resamples, seed=seed, bounds=(0.0, 1.0))[0])
+    precision, recall = _share(hits.sum(), given.sum()), _share(hits.sum(), wanted.sum())
+    return ActOverlap(precision, recall, _share(doubled.sum(), both.sum()), low, high)
 
 
 def _share(part: float, whole: float) -> float | None:

@@ -7,8 +7,8 @@ domains of a dialogue.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Floats, Settings, Units
-from dialgauge.users.causes import Cause
-from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, PrfScore
+from dialgauge.users.causes import CAUSES, Cause
+from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, tallies
 
 ASPECTS = ("f1", "precision", "recall")
 #: Who loses points, and by which causes.
@@ -27,35 +27,7 @@ SIDES: dict[str, tuple[Cause, ...]] = {
     "user policy": ("user policy",),
     "system": ("system NLU", "system policy"),
 }
-
-_SOURCE = "Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021)"
-POINT_KINDS = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
-_TITLES = {
-    "I-GCDF1": "goal- and context-driven F1 of informing",
-    "R-GCDF1": "goal- and context-driven F1 of requesting",
-}
-_FORMULAS = {"f1": "2 P R / (P + R)", "precision": "TP / (TP + FP)", "recall": "TP / (TP + FN)"}
-_SYMBOLS = {
-    "P": "precision, TP / (TP + FP)",
-    "R": "recall, TP / (TP + FN)",
-    "TP": "parts of the goal (constraints or requests) that the user expresses",
-    "FP": "what the user expresses and neither its goal nor the context warrants",
-    "FN": "parts of the goal that the user never expresses",
-}
-_USED = {"f1": ("P", "R", "TP", "FP", "FN"), "precision": ("TP", "FP"), "recall": ("TP", "FN")}
-#: Who caused something, in words.
-WHOSE = {
-    "user NLU": "the user's understanding",
-    "user policy": "the user's policy",
-    "system NLU": "the system's understanding",
-    "system policy": "the system's policy",
-    "system": "the system",
-}
-_SUMMARIES = {
-    "f1": "Does the user express all {what} of its goal and no others, repetitions excused by the context?",
-    "precision": "Which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
-    "recall": "Which share of the {what} of its goal does the user express?",
-}
+POINT_KINDS: dict[MeasureName, str] = {"I-GCDF1": "constraints", "R-GCDF1": "requests"}
 
 
 def score_name(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED) -> str:
@@ -67,10 +39,6 @@ def score_name(measure: MeasureName, aspect: str = "f1", domain: str = COMBINED)
 def loss_name(measure: MeasureName, side: str) -> str:
     """``I-GCDF1 lost to user NLU``."""
     return f"{measure} lost to {side}"
-
-
-#: Amounts of a dialogue's score: its F1, precision or recall, or the share of F1 that some causes take.
-Amount: TypeAlias = "Callable[[PrfScore, Mapping[Cause, int]], float]"
 
 
 class UserEvidence(Units):
@@ -89,10 +57,16 @@ class UserEvidence(Units):
         ordered = sorted(range(len(results)), key=lambda index: (dialogue_key(results[index].id), results[index].id))
         self.ids = [results[index].id for index in ordered]
         self.dialogue: NDArray[np.integer] = np.argsort(np.array(ordered, dtype=np.int64), kind="stable")
+        counts: dict[tuple[str, str], list[list[int]]] = {}
+        for place, result in enumerate(results):
+            for key, tally in tallies(result.verdicts).items():
+                counts.setdefault(key, []).append([place, *tally])
+        #: By measure and domain, for every dialogue with a score: its place and its tally.
+        self._counts = {key: np.array(rows, dtype=np.int64) for key, rows in counts.items()}
 
     def part(self, name: str) -> UserEvidence:
         """One domain."""
-        if all(domain != name for _, domain in self._scored):
+        if all(domain != name for _, domain in self._counts):
             raise DialgaugeError(f"no conversation has a score in the domain '{name}'")
         other = copy.copy(self)
         other.domain = name
@@ -100,41 +74,45 @@ class UserEvidence(Units):
 
     def domains(self, measure: str) -> list[str]:
         """The domains with a score for the measure, by name."""
-        return sorted({domain for name, domain in self._scored if name == measure} - {COMBINED})
+        return sorted({domain for name, domain in self._counts if name == measure} - {COMBINED})
 
     def has(self, measure: MeasureName) -> bool:
         """Whether any dialogue has a score in the domain, or in none."""
-        return self.domain == COMBINED or (measure, self.domain) in self._scored
+        return self.domain == COMBINED or (measure, self.domain) in self._counts
 
     def units(self, measure: MeasureName, amount: Amount) -> Floats:
         """The amount of every dialogue and whether it has one."""
         values = np.zeros((2, self.dialogues))
-        places, scores = self._scored.get((measure, self.domain), ([], []))
-        values[0, places] = [amount(score, lost) for score, lost in scores]
-        values[1, places] = 1.0
+        if (measure, self.domain) in self._counts:
+            places, *tally = self._counts[measure, self.domain].T
+            values[0, places] = amount(np.array(tally))
+            values[1, places] = 1.0
         return values
 
-    @cached_property
-    def _scored(self) -> dict[tuple[str, str], tuple[list[int], list[tuple[PrfScore, Mapping[Cause, int]]]]]:
-        """By measure and domain the places of the dialogues that have a score, the scores and the lost points."""
-        found: dict[tuple[str, str], tuple[list[int], list[tuple[PrfScore, Mapping[Cause, int]]]]] = {}
-        for place, result in enumerate(self.results):
-            for measure, scores in result.scores.items():
-                lost = result.lost[measure]
-                for domain, score in scores.items():
-                    places, pairs = found.setdefault((measure, domain), ([], []))
-                    places.append(place)
-                    pairs.append((score, lost.get(domain, {})))
-        return found
+
+#: From the tallies of dialogues (a row for each count) to their F1, precision or recall, or to a share of F1.
+Amount: TypeAlias = Callable[[NDArray[np.int64]], Floats]
 
 
-def _aspect(aspect: str, score: PrfScore, lost: Mapping[Cause, int]) -> float:
-    value: float = getattr(score, aspect)
-    return value
+def _share(part: Floats, rest: Floats) -> Floats:
+    share: Floats = np.divide(part, part + rest, out=np.ones(len(part)), where=part + rest > 0)
+    return share
 
 
-def _loss(causes: Sequence[Cause], score: PrfScore, lost: Mapping[Cause, int]) -> float:
-    return sum(lost.get(cause, 0) for cause in causes) / (2 * score.tp + score.fp + score.fn)
+def _aspect(aspect: str, tally: NDArray[np.int64]) -> Floats:
+    tp, fp, fn = tally[:3].astype(np.float64)
+    precision, recall = _share(tp, fp), _share(tp, fn)
+    if aspect != "f1":
+        return precision if aspect == "precision" else recall
+    both = precision + recall
+    f1: Floats = np.divide(2.0 * precision * recall, both, out=np.zeros(len(both)), where=both > 0)
+    return f1
+
+
+def _loss(causes: Sequence[Cause], tally: NDArray[np.int64]) -> Floats:
+    tp, fp, fn = tally[:3]
+    lost: Floats = sum(tally[3 + list(CAUSES).index(cause)] for cause in causes) / (2 * tp + fp + fn)
+    return lost
 
 
 def _units(measure: MeasureName, amount: Amount, evidence: UserEvidence, settings: Settings) -> Floats:
@@ -145,8 +123,28 @@ def _obstacle(measure: MeasureName, evidence: UserEvidence, settings: Settings) 
     return None if evidence.has(measure) else f"no conversation has a score in the domain '{evidence.domain}'"
 
 
-def _symbols(*used: str) -> dict[str, str]:
-    return {letter: _SYMBOLS[letter] for letter in used}
+# The cards.
+
+_SOURCE = "Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-score for evaluating user models (EANCS 2021)"
+_TITLES = {
+    "I-GCDF1": "goal- and context-driven F1 of informing",
+    "R-GCDF1": "goal- and context-driven F1 of requesting",
+}
+_FORMULAS = {"f1": "2 P R / (P + R)", "precision": "TP / (TP + FP)", "recall": "TP / (TP + FN)"}
+_SUMMARIES = {
+    "f1": "Does the user express all {what} of its goal and no others, repetitions excused by the context?",
+    "precision": "Which share of the {what} the user expresses belongs to its goal or is warranted by the context?",
+    "recall": "Which share of the {what} of its goal does the user express?",
+}
+_SYMBOLS = {
+    "P": "precision, TP / (TP + FP)",
+    "R": "recall, TP / (TP + FN)",
+    "TP": "parts of the goal (constraints or requests) that the user expresses",
+    "FP": "what the user expresses and neither its goal nor the context warrants",
+    "FN": "parts of the goal that the user never expresses",
+}
+_USED = {"f1": ("P", "R", "TP", "FP", "FN"), "precision": ("TP", "FP"), "recall": ("TP", "FN")}
+_WHOSE = {"user NLU": "the user's understanding", "user policy": "the user's policy", "system": "the system"}
 
 
 def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
@@ -156,7 +154,7 @@ def _card(measure: MeasureName, aspect: str) -> Card[UserEvidence]:
         title=_TITLES[measure] if aspect == "f1" else f"{aspect} of {measure}",
         summary=_SUMMARIES[aspect].format(what=POINT_KINDS[measure]),
         formula=f"mean over dialogues of {_FORMULAS[aspect]}",
-        symbols=_symbols(*_USED[aspect]),
+        symbols={letter: _SYMBOLS[letter] for letter in _USED[aspect]},
         source=_SOURCE,
         parts=True,
         units=partial(_units, measure, partial(_aspect, aspect)),
@@ -168,10 +166,10 @@ def _loss_card(measure: MeasureName, side: str) -> Card[UserEvidence]:
     return Card(
         name=loss_name(measure, side),
         family="users",
-        title=f"what {measure} loses to {WHOSE[side]}",
-        summary=f"How much of {measure} is lost to {WHOSE[side]}? With {measure}, the three losses sum to 1.",
+        title=f"what {measure} loses to {_WHOSE[side]}",
+        summary=f"How much of {measure} is lost to {_WHOSE[side]}? With {measure}, the three losses sum to 1.",
         formula="mean over dialogues of lost points by that side / (2 TP + FP + FN)",
-        symbols=_symbols("TP", "FP", "FN"),
+        symbols={letter: _SYMBOLS[letter] for letter in ("TP", "FP", "FN")},
         source="dialgauge; 1 - F1 = (FP + FN) / (2 TP + FP + FN) is a sum over lost points",
         parts=True,
         units=partial(_units, measure, partial(_loss, SIDES[side])),

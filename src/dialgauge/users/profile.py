@@ -53,6 +53,8 @@ _DOMAIN_ACTS = {
     "nooffer": ["-NoOffer$"],
 }
 _SHIPPED = Path(__file__).with_name("profiles")
+#: The profiles of formats that have one of their own.
+PROFILES = {"multiwoz": "multiwoz21-people"}
 
 
 class DatasetDomain(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,6 +101,11 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         """Is this what the authors' evaluator knows, and so can anything be said about what that does?"""
         return self == _shipped_profile(REFERENCE)
 
+    def goal_slot(self, service: str, slot: str) -> str:
+        """A slot as acts write it under the name that goals use."""
+        slot, names = slot.lower(), self.slot_names
+        return names.get(service, {}).get(slot) or names.get("*", {}).get(slot) or slot
+
     def domain(self, name: str) -> DatasetDomain | None:
         """The description of a domain; None when the profile does not know it."""
         exact = self.domains.get(name)
@@ -110,6 +117,16 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 def shipped() -> list[str]:
     """The names of the profiles that come with dialgauge."""
     return sorted(file.stem for file in _SHIPPED.glob("*.json"))
+
+
+def profile_for(format: str) -> str:
+    """The name of the profile that goes with dialogues of a format."""
+    return PROFILES.get(format, REFERENCE)
+
+
+def chosen_profile(chosen: str | DatasetProfile | None, format: str) -> DatasetProfile:
+    """The profile that was named or given, else the one that goes with the format."""
+    return chosen if isinstance(chosen, DatasetProfile) else load_profile(chosen or profile_for(format))
 
 
 def load_profile(name: str) -> DatasetProfile:

@@ -7,17 +7,21 @@ users.explain("MUL0003")
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import SILENT, Progress
-from dialgauge.errors import DialgaugeError
-from dialgauge.formats import named_sources
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.formats import Corpus, Notes, hold, in_memory, named_sources, stream, system_name
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -33,22 +37,19 @@ from dialgauge.measures import (
 )
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
-from dialgauge.text import Note
+from dialgauge.text import Note, counted, some_of
 from dialgauge.users.measures import DEFAULT, UserEvidence
-from dialgauge.users.profile import DatasetProfile
-from dialgauge.users.scorer import ScorerSettings, UserOptions
-from dialgauge.users.scoring import (
-    Conversations,
-    ScoredConversations,
-    fit_line,
-    fit_of,
-    fit_sentences,
-    refuse_misfits,
-    score_conversations,
-)
+from dialgauge.users.profile import DatasetProfile, profile_for
+from dialgauge.users.scorer import Scorer, UserOptions
 from dialgauge.users.tables import run_tables
+from dialgauge.users.verdicts import DialogueScore
+
+if TYPE_CHECKING:
+    from dialgauge.formats import AnyFrame
 
 KIND = "users"
+#: Files by name, or dialogues: a corpus, a run, a frame, any iterable.
+Conversations: TypeAlias = "str | Path | Corpus | Run | AnyFrame | Iterable[Dialogue]"
 
 
 def score_users(
@@ -108,9 +109,101 @@ def score_users(
 
 def user_scores(conversations: Sequence[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
     """The scores of one user model without a run."""
-    scored = ScoredConversations("", ScorerSettings.load(options), dialogues=conversations)
-    scored = score_conversations(conversations, options) if conversations else scored
+    scored = score_conversations(conversations, options)
     return _scores(scored, ["default"], Resampling(resamples, seed) if resamples else None)
+
+
+# Conversations of a source, scored one by one: those that fail are named, and the others go on.
+
+
+class ScoredConversations(Struct):
+    """What came of a source: results in the order of its dialogues, failures, and the dialogues themselves."""
+
+    name: str
+    scorer: Scorer
+    results: list[DialogueScore] = []
+    failures: list[DialgaugeError] = []
+    #: The dialogues that could be read, each id once.
+    dialogues: Sequence[Dialogue] = []
+    #: What reading left out or changed, counted.
+    notes: Counter[str] = field(default_factory=Counter)
+    #: Dialogues that could not be read, and turns of those that could.
+    unread: int = 0
+    turns: int = 0
+    #: The file or folder they come from.
+    source: str | None = None
+
+
+def score_conversations(
+    source: Conversations,
+    options: UserOptions | None = None,
+    *,
+    name: str | None = None,
+    advance: Callable[[int], None] = lambda number: None,
+) -> ScoredConversations:
+    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on."""
+    chosen, notes = options or UserOptions(), Notes(tolerant=True)
+    read = _read(source, chosen, notes)
+    first = list(islice(read, 1))
+    own = system_name(source) if isinstance(source, str | Path) else getattr(source, "name", "")
+    scored = ScoredConversations(
+        name or own or "conversations",
+        Scorer.of(chosen, first[0].format if first else ""),
+        source=os.fspath(source) if isinstance(source, str | Path) else None,
+    )
+    scored.dialogues = hold(_scoring(scored, chain(first, read), advance))
+    scored.notes.update(notes.counts)
+    scored.failures += notes.refused
+    scored.unread = len(notes.refused)
+    return scored
+
+
+class _Read(NamedTuple):
+    """A dialogue with the format and the file it was read from."""
+
+    dialogue: Dialogue
+    format: str
+    file: str | None = None
+
+
+def _read(source: Conversations, options: UserOptions, notes: Notes) -> Iterator[_Read]:
+    """All dialogues, or an error where their formats go with different profiles and none was named."""
+    if not isinstance(source, str | Path):
+        corpus = in_memory(source.dialogues() if isinstance(source, Run) else source)
+        yield from (_Read(dialogue, corpus.format) for dialogue in corpus)
+        return
+    formats: dict[str, str] = {}
+    for part, form, dialogue in stream(source, format=options.format, limit=options.limit, notes=notes):
+        formats.setdefault(profile_for(form.name), form.name)
+        if options.profile is None and len(formats) > 1:
+            raise DialgaugeError(
+                f"it holds conversations of several datasets (formats {', '.join(formats.values())}); score them "
+                "separately, or name a profile",
+                file=part.name,
+            )
+        yield _Read(dialogue, form.name, part.name)
+
+
+def _scoring(scored: ScoredConversations, read: Iterable[_Read], advance: Callable[[int], None]) -> Iterator[Dialogue]:
+    """The dialogues, each of which is scored as it passes. The second one of an id is a failure and left out."""
+    seen: set[str] = set()
+    for dialogue, _, file in read:
+        key = dialogue_key(dialogue.id)
+        if key in seen:
+            why = "this id was already used by an earlier dialogue; ids must be unique"
+            scored.failures.append(DialgaugeError(why, dialogue=dialogue.id, file=file))
+            continue
+        seen.add(key)
+        try:
+            scored.results.append(scored.scorer.score(dialogue))
+        except DialgaugeError as error:
+            scored.failures.append(error.at(file=file))
+        scored.turns += len(dialogue.turns)
+        advance(1)
+        yield dialogue
+
+
+# The run.
 
 
 def _run(
@@ -121,28 +214,70 @@ def _run(
     inputs: Iterable[tuple[str, str | Path]],
 ) -> Run:
     """Scored conversations as a run in memory; its tables are made when asked for."""
-    refuse_misfits(scored)
-    settings = scored.settings
+    notes = [Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())]
+    config, profile = scored.scorer.config, scored.scorer.profile.name
     return new_run(
         kind=KIND,
         name=scored.name,
         scores=_scores(scored, measures, how),
-        tables=run_tables(scored.results, scored.failures),
+        tables=run_tables(scored.results, scored.failures, config),
         corpus=scored.dialogues,
-        config=msgspec.to_builtins(settings.config) | {"profile": settings.profile.name},
+        config=msgspec.to_builtins(config) | {"profile": profile},
         inputs=inputs,
         seeds=seed,
         details={
-            "mode": settings.config.mode,
-            "profile": settings.profile.name,
-            "fit": fit_line(fit_of(scored.results), settings.profile.name),
+            "mode": config.mode,
+            "profile": profile,
+            "fit": _fit(scored),
             "heard": {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
         },
-        notes=[
-            *(Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())),
-            *(Note("fit", sentence) for sentence in fit_sentences(scored)),
-        ],
+        notes=[*notes, *(Note("fit", sentence) for sentence in _unknown_domains(scored))],
     )
+
+
+def _fit(scored: ScoredConversations) -> str:
+    """How much the profile recognises, in one line; an error where it recognises nothing."""
+    profile = scored.scorer.profile.name
+    acts, known, slots, uttered, requested, misnamed = (
+        sum(getattr(result, name) for result in scored.results)
+        for name in ("acts", "acts_known", "slots", "slots_uttered", "requested", "misnamed")
+    )
+    if misnamed == requested > 0:
+        form = "'service-slot'" if scored.scorer.profile.requests_carry_service else "bare slots"
+        raise DialgaugeError(
+            f"the profile {profile} expects requested slots written as {form}, and none of the {requested:,} is; "
+            "change requests_carry_service in the profile, or choose another one",
+            file=scored.source,
+        )
+    if acts and not known:
+        raise DialgaugeError(
+            f"the profile {profile} recognises none of the {counted(acts, 'act')}; name another profile with "
+            "--dataset, or write one (docs/users.md)",
+            file=scored.source,
+        )
+    parts = []
+    if acts:
+        parts.append(f"{known / acts:.1%} of {counted(acts, 'act')} recognised by the profile {profile}")
+    if slots:
+        parts.append(f"{uttered / slots:.1%} of {counted(slots, 'slot')} of the goals uttered by either side")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def _unknown_domains(scored: ScoredConversations) -> Iterator[str]:
+    """Domains of the goals that the profile does not know; an error where it knows none."""
+    profile = scored.scorer.profile
+    goals = [result.goal for result in scored.results] or [each.goal for each in scored.dialogues if each.goal]
+    domains = Counter(domain for goal in goals for domain in goal.tasks)
+    unknown = {domain: count for domain, count in domains.items() if profile.domain(domain) is None}
+    if domains and len(unknown) == len(domains):
+        raise DialgaugeError(
+            f"the profile {profile.name} knows none of the domains of the goals ({some_of(list(domains), 5)}); name "
+            "another profile with --dataset, or write one (docs/users.md)",
+            file=scored.source,
+        )
+    for domain, count in unknown.items():
+        known = nearest(domain, profile.domains)
+        yield f"the profile {profile.name} does not know the domain '{domain}' of {counted(count, 'goal')}.{known}"
 
 
 def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling | None) -> Scores:
@@ -152,9 +287,8 @@ def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling |
     measures: dict[str, Measure[Any]] = {}
     left_out: dict[str, str] = {}
     for each in _parsed(names):
-        domains = (
-            evidence.domains(each.card.name.partition(" ")[0]) if each.card.name in DEFAULT and not each.part else []
-        )
+        ours = each.card.name in DEFAULT and not each.part
+        domains = evidence.domains(each.card.name.partition(" ")[0]) if ours else []
         for measure in (each, *(replace(each, part=domain) for domain in domains)):
             why = measure.obstacle(evidence)
             if why is None:
@@ -163,9 +297,7 @@ def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling |
                 raise DialgaugeError(f"{measure} cannot be computed: {why}")
             else:
                 left_out[str(measure)] = why
-    signature = scored.settings.signature().with_(
-        dialogues=str(evidence.dialogues), turns=str(coverage["turns"].scored)
-    )
+    signature = scored.scorer.signature().with_(dialogues=str(evidence.dialogues), turns=str(coverage["turns"].scored))
     system = SystemEvidence(
         evidence=evidence,
         measures=list(measures.values()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,56 +21,57 @@ from dialgauge.users.config import GcdfConfig, load_config
 from dialgauge.users.constraints import score_constraints
 from dialgauge.users.normalise import Normaliser
 from dialgauge.users.patterns import patterns
-from dialgauge.users.profile import DatasetProfile, load_profile
+from dialgauge.users.profile import DatasetProfile, chosen_profile, load_profile
 from dialgauge.users.requests import score_requests
 from dialgauge.users.talk import Talk
-from dialgauge.users.verdicts import (
-    MEASURES,
-    DialogueScore,
-    LostPoints,
-    MeasureName,
-    PrfScore,
-    ProfileFit,
-    behaviours,
-    lost_points,
-    pooled,
-    scores,
-)
+from dialgauge.users.verdicts import DialogueScore, pooled
 from dialgauge.values import CanonicalMap
 
 
-class Failure(Struct, frozen=True):
-    """A dialogue that could not be scored, and why."""
+class UserOptions(Struct, frozen=True):
+    """The options of a user of dialgauge; files are named, not yet read."""
 
-    dialogue: str
-    reason: str
-    turn: int | None = None
-    file: str | None = None
-
-    @classmethod
-    def of(cls, error: DialgaugeError) -> Failure:
-        return cls(error.dialogue or "", error.message, error.turn, error.file)
-
-    def __str__(self) -> str:
-        return str(DialgaugeError(self.reason, file=self.file, dialogue=self.dialogue, turn=self.turn))
+    canonical_map: str | Path | None = None
+    config: str | Path | None = None
+    overrides: tuple[str, ...] = ()
+    #: A shipped one by name, one of your own by its file or the folder of a domain, or the profile itself.
+    profile: str | DatasetProfile | None = None
+    format: str | None = None
+    limit: int = DEFAULT_LIMIT
 
 
 class Scorer:
-    """I-GCDF1 and R-GCDF1 for one dataset profile, configuration and canonical map; everything prepared once."""
+    """I-GCDF1 and R-GCDF1 for one dataset profile, configuration and canonical map; everything is prepared once."""
 
     def __init__(
         self,
         config: GcdfConfig | None = None,
         profile: DatasetProfile | None = None,
-        canonical_map: CanonicalMap | None = None,
+        canonical_map: dict[str, Any] | None = None,
     ) -> None:
         self.config = config or GcdfConfig()
         self.profile = profile or load_profile("multiwoz21")
-        merge, most = self.config.igcd_f1.multiple_values_for_slot_in_turn.merge, self.config.max_turns
-        self._reader = ActReader(self.profile, merge_values=merge, strict=self.config.strict, max_turns=most)
+        self._map = canonical_map or {}
+        self._reader = ActReader(self.config, self.profile, strict=self.config.strict)
         # The reference gives no causes, so its misspelt families need not be kept for them.
-        self._listener = ActReader(self.profile, merge_values=merge, strict=False, max_turns=most)
-        self._normaliser = Normaliser(self.config, self.profile, canonical_map)
+        self._listener = ActReader(self.config, self.profile, strict=False)
+        self._normaliser = Normaliser(self.config, self.profile, CanonicalMap(self._map) if self._map else None)
+
+    @classmethod
+    def of(cls, options: UserOptions, format: str = "") -> Scorer:
+        """The scorer that the options name, for dialogues of a format."""
+        profile = chosen_profile(options.profile, format)
+        config = load_config(options.config, options.overrides, defaults=profile.defaults)
+        return cls(config, profile, load_map(options.canonical_map, options.limit) if options.canonical_map else None)
+
+    def signature(self) -> Signature:
+        """Everything here that could change a score."""
+        return Signature(
+            mode=self.config.mode,
+            profile=f"{self.profile.name}-{_digest(self.profile)}",
+            map=_digest(self._map) if self._map else "none",
+            config=_digest(self.config, order="deterministic"),
+        )
 
     def score(self, dialogue: Dialogue) -> DialogueScore:
         """Both measures of one dialogue; raises the reason when it cannot be scored."""
@@ -98,28 +99,31 @@ class Scorer:
 
     def _score(self, dialogue: Dialogue) -> DialogueScore:
         talk = self._talk(dialogue)
-        verdicts = []
-        by_measure: dict[MeasureName, dict[str, PrfScore]] = {}
-        lost: dict[MeasureName, LostPoints] = {}
-        for measure in MEASURES:
-            own = score_constraints(talk) if measure == "I-GCDF1" else score_requests(talk)
-            met = pooled(own)
-            verdicts += [*own, *met]
-            by_measure[measure], lost[measure] = scores([*own, *met]), lost_points(own, met)
-        goal = Goal(tasks=talk.tasks)
-        acts = [act for turn in talk.turns for act in turn.said or ()]
+        informs = score_constraints(talk)
+        asks = score_requests(talk)
+        acts = [act for turn in talk.turns for act in turn.said or () if act.in_domain]
+        slots = _goal_slots(talk)
+        requests = [
+            (service, request)
+            for turn in talk.turns
+            for service, requested in turn.requested.items()
+            for request in requested
+        ]
+        carried = self.profile.requests_carry_service
         return DialogueScore(
             id=dialogue.id,
             turns=len(dialogue.turns),
-            goal=goal,
-            scores=by_measure,
-            lost=lost,
-            verdicts=tuple(verdicts),
-            behaviours=tuple(behaviours(verdicts, goal, self.config)),
-            fit=_fit(talk),
-            unknown_acts=tuple(act.act.name for act in acts if act.in_domain and not act.families),
-            worded=sum(turn.text != "" for turn in dialogue.turns),
-            acting=sum(bool(turn.acts) for turn in dialogue.user_turns()),
+            goal=Goal(tasks=talk.tasks),
+            verdicts=(*informs, *pooled(informs), *asks, *pooled(asks)),
+            acts=len(acts),
+            acts_known=sum(bool(act.families) for act in acts),
+            slots=len(slots),
+            slots_uttered=len(slots & _uttered(talk, requests)),
+            requested=len(requests),
+            misnamed=sum(
+                request.startswith(f"{service}-".lower() * (1 if carried else 2)) != carried
+                for service, request in requests
+            ),
             heard_by=_listeners(dialogue.turns),
             attempts=tuple(talk.attempts()),
             requests_removed=tuple(talk.requests_removed),
@@ -136,84 +140,21 @@ def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:
     return tuple(side for side, first in sides if any(turn.heard is not None for turn in turns[first::2]))
 
 
-def _fit(talk: Talk) -> ProfileFit:
-    """How much the profile could make of the conversation."""
-    acts = [act for turn in talk.turns for act in turn.said or () if act.in_domain]
-    uttered = {(act.act.domain, act.slot) for act in acts}
-    requested = misnamed = 0
-    carried = talk.profile.requests_carry_service
-    for turn in talk.turns:
-        for service, requests in turn.requested.items():
-            prefix = f"{service}-".lower()
-            for request in requests:
-                slot = request.removeprefix(prefix)
-                uttered.add((service, slot))
-                requested += 1
-                misnamed += request == slot if carried else slot.startswith(prefix)
-    wanted = {
+def _goal_slots(talk: Talk) -> set[tuple[str, str]]:
+    return {
         (domain, slot.lower())
         for domain, task in talk.tasks.items()
         for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
         for slot in slots
     }
-    booking = talk.profile.booking_service
-    said = sum((domain, slot) in uttered or (booking, slot) in uttered for domain, slot in wanted)
-    known = sum(bool(act.families) for act in acts)
-    return ProfileFit(len(acts), known, len(wanted), said, requested, misnamed)
 
 
-#: Which profile goes with dialogues of a format, unless one is named.
-PROFILES = {"multiwoz": "multiwoz21-people"}
-DEFAULT_PROFILE = "multiwoz21"
-
-
-def profile_for(format: str) -> str:
-    """The profile that goes with dialogues of a format."""
-    return PROFILES.get(format, DEFAULT_PROFILE)
-
-
-class UserOptions(Struct, frozen=True):
-    """What a user of dialgauge chooses; files are named, not yet read."""
-
-    canonical_map: str | Path | None = None
-    config: str | Path | None = None
-    overrides: tuple[str, ...] = ()
-    #: A shipped one by name, one of your own by its file or the folder of a domain, or the profile itself.
-    profile: str | DatasetProfile | None = None
-    format: str | None = None
-    limit: int = DEFAULT_LIMIT
-
-
-class ScorerSettings(Struct, frozen=True):
-    """Everything a scorer is made of, read once, so that all processes score alike."""
-
-    config: GcdfConfig
-    profile: DatasetProfile
-    canonical_map: dict[str, Any]
-
-    @classmethod
-    def load(cls, options: UserOptions, format: str = "") -> ScorerSettings:
-        """The settings that the options name, for dialogues of a format."""
-        chosen = options.profile or profile_for(format)
-        profile = load_profile(chosen) if isinstance(chosen, str) else chosen
-        return cls(
-            config=load_config(options.config, options.overrides, defaults=profile.defaults),
-            profile=profile,
-            canonical_map={} if options.canonical_map is None else load_map(options.canonical_map, options.limit),
-        )
-
-    def scorer(self) -> Scorer:
-        values = CanonicalMap(self.canonical_map) if self.canonical_map else None
-        return Scorer(self.config, self.profile, values)
-
-    def signature(self) -> Signature:
-        """Everything here that could change a score."""
-        return Signature(
-            mode=self.config.mode,
-            profile=f"{self.profile.name}-{_digest(self.profile)}",
-            map=_digest(self.canonical_map) if self.canonical_map else "none",
-            config=_digest(self.config, order="deterministic"),
-        )
+def _uttered(talk: Talk, requests: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The slots that either side said or asked for; what is said in booking counts for every domain of the goal."""
+    uttered = {(act.act.domain, act.slot) for turn in talk.turns for act in turn.said or () if act.in_domain}
+    uttered |= {(service, request.removeprefix(f"{service}-".lower())) for service, request in requests}
+    booked = {slot for service, slot in uttered if service == talk.profile.booking_service}
+    return uttered | {(domain, slot) for domain in talk.tasks for slot in booked}
 
 
 def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:

@@ -2,86 +2,88 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import msgspec
 import polars as pl
 
+from dialgauge.errors import DialgaugeError
+from dialgauge.runs import Pieces, frames_of
 from dialgauge.text import encodable
 from dialgauge.users.acts import EQUALS
+from dialgauge.users.config import GcdfConfig
 from dialgauge.users.labels import PAPER_KEYS
-from dialgauge.users.scorer import Failure
-from dialgauge.users.verdicts import DialogueScore
+from dialgauge.users.verdicts import DialogueScore, behaviours, mentions
 
-Results = Sequence[DialogueScore]
 Rows = Iterable[tuple[Any, ...]]
 
 _TEXT, _WHOLE, _TEXTS, _WHOLES = pl.String, pl.Int64, pl.List(pl.String), pl.List(pl.Int64)
-_VERDICTS = {
-    "dialogue": _TEXT, "measure": _TEXT, "domain": _TEXT, "item": _TEXT, "slot": _TEXT, "verdict": _TEXT,
-    "turn": _WHOLE, "behaviours": _TEXTS, "tp": _WHOLE, "fp": _WHOLE, "fn": _WHOLE, "cause": _TEXT,
-}  # fmt: skip
-_BEHAVIOURS = {
-    "dialogue": _TEXT, "measure": _TEXT, "behaviour": _TEXT, "paper_key": _TEXT, "domain": _TEXT, "item": _TEXT,
-    "slot": _TEXT, "first_turn": _WHOLE, "last_turn": _WHOLE, "at_turns": _WHOLES, "count": _WHOLE, "expected": _TEXT,
-}  # fmt: skip
-_FACTS = {
-    "dialogue": _TEXT, "turns": _WHOLE, "domains": _TEXTS, "end": _TEXT, "loops": _WHOLE, "longest_loop": _WHOLE,
-    "most_mentions": _WHOLE, "requests_removed": _TEXTS, "warnings": _TEXTS, "goal": _TEXT, "acts_in_domains": _WHOLE,
-    "acts_known": _WHOLE, "slots_wanted": _WHOLE, "slots_uttered": _WHOLE,
-}  # fmt: skip
-_LOOPS = {
-    "dialogue": _TEXT, "first_turn": _WHOLE, "last_turn": _WHOLE, "repeats": _WHOLE, "acts": _TEXTS, "domains": _TEXTS,
-    "cause": _TEXT, "said": _TEXT, "heard": _TEXT,
-}  # fmt: skip
-_CONFUSIONS = {
-    "dialogue": _TEXT, "turn": _WHOLE, "speaker": _TEXT, "error": _TEXT, "said": _TEXT, "heard": _TEXT,
-    "sentence": _TEXT,
-}  # fmt: skip
-_PATTERNS = {"dialogue": _TEXT, "kind": _TEXT, "domain": _TEXT, "part": _TEXT, "wanted": _WHOLE, "pattern": _TEXT}
-_NORMALISATION = {
-    "dialogue": _TEXT, "source": _TEXT, "turn": _WHOLE, "domain": _TEXT, "slot": _TEXT, "value": _TEXT,
-    "nearest": _TEXT, "canonical": _TEXT, "method": _TEXT, "matched": pl.Boolean, "times": _WHOLE,
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "verdicts": {
+        "dialogue": _TEXT, "measure": _TEXT, "domain": _TEXT, "item": _TEXT, "slot": _TEXT, "verdict": _TEXT,
+        "turn": _WHOLE, "behaviours": _TEXTS, "tp": _WHOLE, "fp": _WHOLE, "fn": _WHOLE, "cause": _TEXT,
+    },
+    "behaviours": {
+        "dialogue": _TEXT, "measure": _TEXT, "behaviour": _TEXT, "paper_key": _TEXT, "domain": _TEXT, "item": _TEXT,
+        "slot": _TEXT, "first_turn": _WHOLE, "last_turn": _WHOLE, "at_turns": _WHOLES, "count": _WHOLE,
+        "expected": _TEXT,
+    },
+    "conversation_facts": {
+        "dialogue": _TEXT, "turns": _WHOLE, "domains": _TEXTS, "end": _TEXT, "loops": _WHOLE, "longest_loop": _WHOLE,
+        "most_mentions": _WHOLE, "requests_removed": _TEXTS, "warnings": _TEXTS, "goal": _TEXT,
+        "acts_in_domains": _WHOLE, "acts_known": _WHOLE, "slots_wanted": _WHOLE, "slots_uttered": _WHOLE,
+    },
+    "loops": {
+        "dialogue": _TEXT, "first_turn": _WHOLE, "last_turn": _WHOLE, "repeats": _WHOLE, "acts": _TEXTS,
+        "domains": _TEXTS, "cause": _TEXT, "said": _TEXT, "heard": _TEXT,
+    },
+    "confusions": {
+        "dialogue": _TEXT, "turn": _WHOLE, "speaker": _TEXT, "error": _TEXT, "said": _TEXT, "heard": _TEXT,
+        "sentence": _TEXT,
+    },
+    "patterns": {
+        "dialogue": _TEXT, "kind": _TEXT, "domain": _TEXT, "part": _TEXT, "wanted": _WHOLE, "pattern": _TEXT,
+    },
+    "normalisation": {
+        "dialogue": _TEXT, "source": _TEXT, "turn": _WHOLE, "domain": _TEXT, "slot": _TEXT, "value": _TEXT,
+        "nearest": _TEXT, "canonical": _TEXT, "method": _TEXT, "matched": pl.Boolean, "times": _WHOLE,
+    },
 }  # fmt: skip
 _FAILURES = {"dialogue": _TEXT, "turn": _WHOLE, "reason": _TEXT, "file": _TEXT}
 
 
-def run_tables(results: Results, failures: Sequence[Failure]) -> dict[str, Callable[[], pl.DataFrame]]:
-    """Functions that make the tables of a run when they are asked for."""
-    tables: dict[str, tuple[Callable[[DialogueScore], Rows], Mapping[str, Any]]] = {
-        "verdicts": (_verdicts, _VERDICTS),
-        "behaviours": (_behaviours, _BEHAVIOURS),
-        "conversation_facts": (_facts, _FACTS),
-        "loops": (_loops, _LOOPS),
-        "confusions": (_confusions, _CONFUSIONS),
-        "patterns": (_patterns, _PATTERNS),
-        "normalisation": (_normalisation, _NORMALISATION),
+def run_tables(
+    results: Sequence[DialogueScore], failures: Sequence[DialgaugeError], config: GcdfConfig
+) -> dict[str, Pieces | Callable[[], pl.DataFrame]]:
+    """The tables of a run, made when they are asked for, and in pieces where they are large."""
+    astuple = msgspec.structs.astuple
+    rows: dict[str, Callable[[DialogueScore], Rows]] = {
+        "verdicts": _verdicts,
+        "behaviours": lambda result: _behaviours(result, config),
+        "conversation_facts": _facts,
+        "loops": lambda result: map(astuple, result.loops),
+        "confusions": lambda result: ((turn, *astuple(each), words) for turn, each, words in result.confusions),
+        "patterns": lambda result: map(astuple, result.patterns),
+        "normalisation": lambda result: (
+            (source, turn, *astuple(attempt), times) for source, turn, attempt, times in result.attempts
+        ),
     }
-    makers = {name: partial(_table, results, rows, schema) for name, (rows, schema) in tables.items()}
-    return {**makers, "failures": partial(_failures, failures)}
+    tables = {name: _pieces(results, rows[name], schema) for name, schema in _SCHEMAS.items()}
+    return {**tables, "failures": lambda: _failures(failures)}
 
 
-def _table(results: Results, rows: Callable[[DialogueScore], Rows], schema: Mapping[str, Any]) -> pl.DataFrame:
-    columns = zip(*((result.id, *row) for result in results for row in rows(result)), strict=True)
-    values = list(columns) or [()] * len(schema)
-    return pl.DataFrame([_column(name, own, dtype) for (name, dtype), own in zip(schema.items(), values, strict=True)])
+def _pieces(
+    results: Sequence[DialogueScore], rows: Callable[[DialogueScore], Rows], schema: Mapping[str, Any]
+) -> Pieces:
+    return Pieces(lambda: frames_of(((result.id, *row) for result in results for row in rows(result)), schema))
 
 
-def _column(name: str, values: Sequence[Any], dtype: Any) -> pl.Series:
-    """The values as a column; of lists, which are costly to make and mostly the same few, each only once."""
-    if dtype not in (_TEXTS, _WHOLES):
-        return pl.Series(name, values, dtype)
-    places = {each: place for place, each in enumerate(dict.fromkeys(values))}
-    distinct = pl.Series(name, list(map(list, places)), dtype)
-    return distinct.gather([places[each] for each in values])
-
-
-def _failures(failures: Sequence[Failure]) -> pl.DataFrame:
+def _failures(failures: Sequence[DialgaugeError]) -> pl.DataFrame:
     """Names of files need not be UTF-8, and tables must be."""
     rows = [
-        (encodable(each.dialogue), each.turn, encodable(each.reason), each.file and encodable(each.file))
+        (encodable(each.dialogue or ""), each.turn, encodable(each.message), each.file and encodable(each.file))
         for each in failures
     ]
     return pl.DataFrame(rows, schema=_FAILURES, orient="row")
@@ -99,8 +101,8 @@ def _slot(measure: str, domain: str, item: str) -> str:
     return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
 
 
-def _behaviours(result: DialogueScore) -> Rows:
-    for each in result.behaviours:
+def _behaviours(result: DialogueScore, config: GcdfConfig) -> Rows:
+    for each in behaviours(result, config):
         about = each.measure, each.label, PAPER_KEYS.get(each.label), each.domain, each.item
         first, last = (each.turns[0], each.turns[-1]) if each.turns else (None, None)
         slot = _slot(each.measure, each.domain, each.item)
@@ -108,27 +110,11 @@ def _behaviours(result: DialogueScore) -> Rows:
 
 
 def _facts(result: DialogueScore) -> Rows:
-    counts = [each.count for each in result.behaviours if each.label in ("repeated_inform", "multiple_req")]
-    longest, fit = max((loop.repeats for loop in result.loops), default=0), result.fit
+    counts = Counter((each.measure, each.domain, each.item) for each in mentions(result.verdicts))
+    of_goal = (count for (_, domain, _), count in counts.items() if domain in result.goal.tasks)
+    longest = max((loop.repeats for loop in result.loops), default=0)
     yield (
-        result.turns, tuple(result.goal.tasks), result.end, len(result.loops), longest, max(counts, default=1),
+        result.turns, tuple(result.goal.tasks), result.end, len(result.loops), longest, max(of_goal, default=1),
         result.requests_removed, result.warnings, msgspec.json.encode(result.goal).decode(),
-        fit.acts_in_domains, fit.acts_known, fit.slots_wanted, fit.slots_uttered,
+        result.acts, result.acts_known, result.slots, result.slots_uttered,
     )  # fmt: skip
-
-
-def _loops(result: DialogueScore) -> Rows:
-    return map(msgspec.structs.astuple, result.loops)
-
-
-def _confusions(result: DialogueScore) -> Rows:
-    return ((turn, *msgspec.structs.astuple(each), sentence) for turn, each, sentence in result.confusions)
-
-
-def _patterns(result: DialogueScore) -> Rows:
-    return map(msgspec.structs.astuple, result.patterns)
-
-
-def _normalisation(result: DialogueScore) -> Rows:
-    for source, turn, attempt, times in result.attempts:
-        yield source, turn, *msgspec.structs.astuple(attempt), times

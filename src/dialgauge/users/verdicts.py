@@ -1,4 +1,4 @@
-"""The result of scoring a dialogue: a verdict on every mention and on everything left unsaid.
+"""The records of one scored dialogue: a verdict on every mention and on everything left unsaid.
 
 Scores, lost points and the behaviours of the reference evaluator are sums over verdicts.
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.causes import Cause, Causes, End, Loop, Occurrence
+from dialgauge.users.causes import CAUSES, Cause, Causes, End, Loop, Occurrence
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.labels import OUTSIDE, REPEATED as REPEATED_CONSTRAINTS, REPEATED_REQUESTS
+from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
 from dialgauge.users.normalise import Attempt
 from dialgauge.users.patterns import Pattern
 
@@ -23,9 +23,6 @@ COMBINED = "combined"
 
 MeasureName: TypeAlias = Literal["I-GCDF1", "R-GCDF1"]
 MEASURES: tuple[MeasureName, ...] = ("I-GCDF1", "R-GCDF1")
-#: Domain (``combined`` too) to cause to how many points were lost by it.
-LostPoints: TypeAlias = dict[str, dict[Cause, int]]
-
 VerdictName: TypeAlias = Literal[
     "credited",
     "repeated-forgiven",
@@ -57,9 +54,6 @@ VERDICTS: dict[VerdictName, str] = {
     "pooled": "wrong in one domain, missing in another: they meet in the combined score, which forgets domains",
 }
 
-#: Verdicts on repetitions.
-REPEATED: tuple[VerdictName, ...] = ("repeated-forgiven", "repeated-penalised")
-
 
 class Verdict(Struct, frozen=True, array_like=True, gc=False):
     """What became of one mention (``turn``), or of one thing never said.
@@ -81,8 +75,8 @@ class Verdict(Struct, frozen=True, array_like=True, gc=False):
     turns: tuple[int, ...] = ()
 
 
-class PrfScore(Struct, frozen=True, array_like=True, gc=False):
-    """Counts and what follows from them: precision is 1 when nothing was said, recall when nothing was wanted."""
+class PrfScore(NamedTuple):
+    """F1, precision (1 if nothing was said), recall (1 if nothing was wanted), and the counts that they follow from."""
 
     f1: float
     precision: float
@@ -93,15 +87,14 @@ class PrfScore(Struct, frozen=True, array_like=True, gc=False):
 
     @classmethod
     def of(cls, tp: int, fp: int, fn: int) -> PrfScore:
-        """The score of some counts."""
         precision = tp / (tp + fp) if tp + fp else 1.0
         recall = tp / (tp + fn) if tp + fn else 1.0
         both = precision + recall
         return cls(2.0 * precision * recall / both if both else 0.0, precision, recall, tp, fp, fn)
 
 
-class Behaviour(Struct, frozen=True, array_like=True, gc=False):
-    """One behaviour that was noticed: its label in the reference's tree, the domain, and the constraint or request.
+class Behaviour(Struct, frozen=True, gc=False):
+    """A behaviour under its label in the reference's tree, with the domain and the constraint or request.
 
     ``turns``: a mention, or the two ends of a repetition; ``count``: how often, where the reference records that;
     ``expected``: what the goal wanted instead.
@@ -116,36 +109,22 @@ class Behaviour(Struct, frozen=True, array_like=True, gc=False):
     expected: str = ""
 
 
-class ProfileFit(Struct, frozen=True, array_like=True, gc=False):
-    """How well profile and conversation go together: acts about a domain and those of them that belong to a family,
-    slots of the goal and those that either side uttered, requested slots and those not written as the profile expects.
-    """
-
-    acts_in_domains: int = 0
-    acts_known: int = 0
-    slots_wanted: int = 0
-    slots_uttered: int = 0
-    slots_requested: int = 0
-    requests_misnamed: int = 0
-
-
 class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
-    """The result of scoring one dialogue."""
+    """The records of one scored dialogue."""
 
     id: str
     turns: int
     goal: Goal
-    scores: dict[MeasureName, dict[str, PrfScore]]
-    #: The points that were lost, by measure.
-    lost: dict[MeasureName, LostPoints]
+    #: The pooled verdicts of a measure follow its others.
     verdicts: tuple[Verdict, ...]
-    behaviours: tuple[Behaviour, ...]
-    #: What the profile could make of the conversation, and the names of acts that it does not know.
-    fit: ProfileFit
-    unknown_acts: tuple[str, ...]
-    #: Turns with words, and user turns with acts.
-    worded: int
-    acting: int
+    #: Acts about a domain, those of them that the profile recognises, slots of the goal, those that anybody uttered.
+    acts: int
+    acts_known: int
+    slots: int
+    slots_uttered: int
+    #: Requested slots, and those that are not written as the profile expects.
+    requested: int
+    misnamed: int
     #: The sides of whom it was recorded what they understood.
     heard_by: tuple[Speaker, ...]
     #: Source, turn, value that was brought to a canonical form, how often the reference evaluator records it.
@@ -159,6 +138,14 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     confusions: tuple[Occurrence, ...]
     end: End
 
+    @property
+    def scores(self) -> dict[MeasureName, dict[str, PrfScore]]:
+        """By measure and domain, ``combined`` too."""
+        scores: dict[MeasureName, dict[str, PrfScore]] = {measure: {} for measure in MEASURES}
+        for (measure, domain), (tp, fp, fn, *_) in tallies(self.verdicts).items():
+            scores[measure][domain] = PrfScore.of(tp, fp, fn)
+        return scores
+
 
 def outside_domain(
     measure: MeasureName, label: str, service: str, mentions: Mapping[str, list[int]], causes: Causes, *, every: bool
@@ -170,28 +157,14 @@ def outside_domain(
             yield Verdict(measure, service, item, "outside-domain", turn, labels, fp=1, cause=cause)
 
 
-def said_instead(slot: str, verdicts: Iterable[Verdict]) -> str:
+def said_instead(slot: str, verdicts: Sequence[Verdict]) -> str:
     """What a user said of a slot that was never right; "" if nothing."""
-    every = list(verdicts)
-    right = {each.item for each in every if each.tp}
-    said = (each.item for each in every if each.turn is not None and each.item not in right)
+    right = {each.item for each in verdicts if each.tp}
+    said = (each.item for each in verdicts if each.turn is not None and each.item not in right)
     return next((item for item in said if slot in item), "")
 
 
 # Scores.
-
-
-def scores(verdicts: Iterable[Verdict]) -> dict[str, PrfScore]:
-    """The score of every domain, and of all together."""
-    counts: dict[str, list[int]] = {}
-    combined = [0, 0, 0]
-    for each in verdicts:
-        for sums in (counts.setdefault(each.domain, [0, 0, 0]), combined):
-            sums[0] += each.tp
-            sums[1] += each.fp
-            sums[2] += each.fn
-    counts[COMBINED] = combined
-    return {domain: PrfScore.of(*sums) for domain, sums in counts.items() if any(sums)}
 
 
 def pooled(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -213,106 +186,92 @@ def pooled(verdicts: Sequence[Verdict]) -> list[Verdict]:
     ]
 
 
-def lost_points(verdicts: Iterable[Verdict], met: Iterable[Verdict]) -> LostPoints:
-    """The lost points by domain and cause.
+#: TP, FP, FN, and how many of the lost points (FP and FN) each of the four causes has.
+Tally: TypeAlias = list[int]
+
+
+def tallies(verdicts: Sequence[Verdict]) -> dict[tuple[MeasureName, str], Tally]:
+    """The counts of every measure and domain, ``combined`` too, where there is anything to count.
 
     What pools in the combined score is given back there to the causes that had lost it, the first first. For a score
     with TP true positives and L lost points, ``1 - F1 = L / (2 TP + L)``: F1 splits by cause.
     """
-    lost: LostPoints = {}
-    wrong = {each.item: each.tp for each in met}
+    causes = list(CAUSES)
+    sums: dict[tuple[MeasureName, str], Tally] = {}
+    wrong = {(each.measure, each.item): each.tp for each in verdicts if each.verdict == "pooled"}
     missing = dict(wrong)
     for each in verdicts:
-        if each.cause is None or not (each.fp or each.fn):
-            continue
-        own = lost.setdefault(each.domain, {})
-        own[each.cause] = own.get(each.cause, 0) + each.fp + each.fn
-        back = min(wrong.get(each.item, 0), each.fp), min(missing.get(each.item, 0), each.fn)
-        if any(back):
-            wrong[each.item] -= back[0]
-            missing[each.item] -= back[1]
-        combined = lost.setdefault(COMBINED, {})
-        combined[each.cause] = combined.get(each.cause, 0) + each.fp + each.fn - sum(back)
-    return lost
+        key, lost = (each.measure, each.item), each.fp + each.fn
+        back = min(wrong.get(key, 0), each.fp), min(missing.get(key, 0), each.fn)
+        for domain in dict.fromkeys((each.domain, COMBINED)):
+            own = sums.setdefault((each.measure, domain), [0] * (3 + len(causes)))
+            own[0] += each.tp
+            own[1] += each.fp
+            own[2] += each.fn
+            if each.cause is not None and lost:
+                own[3 + causes.index(each.cause)] += lost - (sum(back) if domain == COMBINED else 0)
+        if each.cause is not None and lost and any(back):
+            wrong[key] -= back[0]
+            missing[key] -= back[1]
+    return {key: own for key, own in sums.items() if any(own[:3])}
 
 
 # Behaviours, as the reference evaluator records them.
 
-#: Labels of repeated requests, which the reference records with how often the request was made.
-_COUNTED_REQUESTS = f"{REPEATED_REQUESTS}/"
-_SPURIOUS = f"{REPEATED_REQUESTS}/spurious_annotation"
-_AUTO_MATCHED = f"{OUTSIDE}/auto_matched"
-#: Labels of single mentions.
-_OF_MENTIONS = (f"{OUTSIDE}/", "wrong_taxi_annotations")
 
-
-def behaviours(verdicts: Sequence[Verdict], goal: Goal, config: GcdfConfig) -> Iterator[Behaviour]:
+def behaviours(result: DialogueScore, config: GcdfConfig) -> Iterator[Behaviour]:
     """Every behaviour of one dialogue."""
-    by_domain: dict[tuple[MeasureName, str], list[Verdict]] = {}
-    for each in verdicts:
+    by_domain: dict[tuple[MeasureName, str], dict[str, list[Verdict]]] = {}
+    for each in result.verdicts:
         if each.verdict != "pooled":
-            by_domain.setdefault((each.measure, each.domain), []).append(each)
-    for (measure, domain), own in by_domain.items():
-        by_item: dict[str, list[Verdict]] = {}
-        for each in own:
-            by_item.setdefault(each.item, []).append(each)
-        for item, of_item in by_item.items():
-            if domain in goal.tasks:
-                yield from _repetitions(measure, domain, item, of_item, config)
-            for each in of_item:
+            by_domain.setdefault((each.measure, each.domain), {}).setdefault(each.item, []).append(each)
+    for (measure, domain), by_item in by_domain.items():
+        own = [each for verdicts in by_item.values() for each in verdicts]
+        informs, in_goal = measure == "I-GCDF1", domain in result.goal.tasks
+        options = config.igcd_f1 if informs else config.rgcd_f1
+        for item, verdicts in by_item.items():
+            said = mentions(verdicts)
+            if in_goal and len(said) > 1:
+                label = "repeated_inform" if informs else "multiple_req"
+                yield Behaviour(measure, label, domain, item, count=len(said))
+            if in_goal and len(said) > options.repetitions_warning:
+                yield Behaviour(measure, "repetitions_warning", domain, item)
+            alone = len(said) == 1 or not options.repetitions.count_fp
+            if in_goal and verdicts[0].verdict == "wrong-value" and alone:
+                yield Behaviour(measure, "single_repetitions_nog", domain, item, (said[0].turn or 0,))
+            for each in verdicts:
                 for label in each.labels:
-                    yield from _noticed(each, label, of_item, own)
-        if domain in goal.tasks:
-            yield from _of_domain(measure, domain, own)
+                    yield from _of_label(each, label, verdicts, own)
+        if in_goal and informs and not mentions(own):
+            yield Behaviour(measure, "missed_domain", domain)
+        if in_goal and not informs and not any(each.tp or each.fn for each in own):
+            yield from (Behaviour(measure, "requests_not_in_goal", domain, each.item) for each in own if each.fp)
 
 
-def _mentions(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def mentions(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The verdicts on something that the user said."""
     return [each for each in verdicts if each.turn is not None and each.verdict != "pre-empted"]
 
 
-def _repetitions(
-    measure: MeasureName, domain: str, item: str, of_item: Sequence[Verdict], config: GcdfConfig
+def _of_label(
+    each: Verdict, label: str, of_item: Sequence[Verdict], of_domain: Sequence[Verdict]
 ) -> Iterator[Behaviour]:
-    """How often something was said in a domain of the goal."""
-    mentions = _mentions(of_item)
-    options = config.igcd_f1 if measure == "I-GCDF1" else config.rgcd_f1
-    if len(mentions) > 1:
-        label = "repeated_inform" if measure == "I-GCDF1" else "multiple_req"
-        yield Behaviour(measure, label, domain, item, count=len(mentions))
-    if len(mentions) > options.repetitions_warning:
-        yield Behaviour(measure, "repetitions_warning", domain, item)
-    if of_item[0].verdict == "wrong-value" and (len(mentions) == 1 or not options.repetitions.count_fp):
-        yield Behaviour(measure, "single_repetitions_nog", domain, item, (mentions[0].turn or 0,))
-
-
-def _noticed(each: Verdict, label: str, of_item: Sequence[Verdict], own: Sequence[Verdict]) -> Iterator[Behaviour]:
     """What one label of a verdict records."""
+    tree, _, name = label.rpartition("/")
     at = (each.measure, label, each.domain, each.item)
-    if label.startswith("lost/"):
-        return
-    if label.startswith(_AUTO_MATCHED):
+    if name.startswith("auto_matched"):
         if each is of_item[0]:
             yield Behaviour(*at, count=sum(label in other.labels for other in of_item))
-    elif label.startswith(f"{REPEATED_CONSTRAINTS}/") or label == _SPURIOUS:
+    elif tree == REPEATED or name in ("spurious_annotation", "sys_preempted_constraint"):
         yield Behaviour(*at, each.turns)
-    elif label.startswith(_COUNTED_REQUESTS):
-        yield Behaviour(*at, count=len(_mentions(of_item)))
-    elif label.startswith(_OF_MENTIONS) and each.turn is not None:
+    elif tree == REPEATED_REQUESTS:
+        yield Behaviour(*at, count=len(mentions(of_item)))
+    elif each.turn is not None and (tree == OUTSIDE or name == "wrong_taxi_annotations"):
         yield Behaviour(*at, (each.turn,))
-    elif label == "sys_preempted_constraint":
-        yield Behaviour(*at, each.turns)
-    elif label == "informed_wrong_value":
-        provided = said_instead(each.item.partition("===")[0], own)
+    elif name == "informed_wrong_value":
+        provided = said_instead(each.item.partition("===")[0], of_domain)
         yield Behaviour(each.measure, label, each.domain, provided, expected=each.item)
     elif each.verdict == "pre-empted":  # the reference looks into the domain and into booking
         yield from (Behaviour(*at) for _ in each.turns)
-    else:
+    elif tree != "lost":
         yield Behaviour(*at)
-
-
-def _of_domain(measure: MeasureName, domain: str, own: Sequence[Verdict]) -> Iterator[Behaviour]:
-    """What the verdicts of a goal domain say together."""
-    if measure == "I-GCDF1" and not _mentions(own):
-        yield Behaviour(measure, "missed_domain", domain)
-    if measure == "R-GCDF1" and not any(each.tp or each.fn for each in own):
-        yield from (Behaviour(measure, "requests_not_in_goal", domain, each.item) for each in own if each.fp)
