@@ -6,8 +6,8 @@
 The signs were written on the failures of the development half whose task has an odd checksum. Reported: these, the
 other half, and every labelled failure of a task that no sign was written on; then the failures that two labellers who
 had not seen the signs labelled after these were frozen (``blame_labels``). The suspects are held against the first
-labeller, and the labellers against each other; ``--labels`` takes other sheets that ``tools/blame_sheets.py`` wrote,
-filled in, one option for each labeller. Kappa's intervals resample tasks, 2,000 times.
+labeller, and the labellers against each other; ``--labels`` takes other such tables, one option for each labeller.
+Kappa's intervals resample tasks, 2,000 times.
 ``--write`` stores what ``review`` prints: the figures of the later labels, on tasks that no sign was written on.
 """
 
@@ -227,7 +227,7 @@ def by_code(pairs: Pairs) -> None:
     print("\nby deciding sign, on tasks that no sign was written on")
     codes: dict[str, list[bool]] = {}
     for label, verdict in pairs:
-        code = f"{verdict.suspect}: {verdict.signs[0][1].code if verdict.signs else 'no sign'}"
+        code = f"{verdict.suspect}: {verdict.signs[0].code if verdict.signs else 'no sign'}"
         codes.setdefault(code, []).append(label.blame == verdict.suspect)
     for code, right in sorted(codes.items()):
         print(f"  {code:<36} {sum(right)} of {len(right)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import dialgauge
 from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
-from dialgauge.trials.expected import ExpectedAction, expected_actions
+from dialgauge.trials.calls import ExpectedAction, expected_actions
 
 
 def _call(name: str, *, failed: bool = False, **arguments: object) -> Call:
@@ -45,6 +45,6 @@ def test_35_of_110_marks_of_the_airline_run_had_no_spare_call(shared_data: Path)
 def test_a_call_that_failed_is_no_try_where_another_was_made() -> None:
     failed, made = _call("book", failed=True, total=5), _call("book", total=55)
     [action] = matched([_call("book", total=250)], [failed, made])
-    assert (action.call, action.tried) == (1, {"total": "55"})
+    assert (action.call, action.tried) == (1, {"total": 55})
     [alone] = matched([_call("book", total=250)], [failed])
     assert alone.call == 0

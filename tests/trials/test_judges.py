@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import fmean
 
@@ -106,9 +105,8 @@ def test_no_rate_is_corrected_by_errors_that_nobody_knows(truth: list[GraderVerd
 
 def test_verdicts_as_people_write_them(tmp_path: Path) -> None:
     (tmp_path / "ann.csv").write_text("Task,Trial,Verdict\n7,1,PASS\n7,2,no\n")
-    lines = [{"dialogue": "7#1", "judge": "bot", "passed": True}, {"dialogue": "7#1", "judge": "bot", "passed": 0}]
-    (tmp_path / "bot.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    verdicts = read_verdicts([tmp_path / "ann.csv", tmp_path / "bot.jsonl"])
+    (tmp_path / "others.csv").write_text("conversation,grader,verdict\n7#1,bot,true\n7#1,bot,0\n")
+    verdicts = read_verdicts([tmp_path / "ann.csv", tmp_path / "others.csv"])
     assert [(each.grader, each.conversation, each.task, each.passed) for each in verdicts] == [
         ("ann", "7#1", "7", True), ("ann", "7#2", "7", False), ("bot", "7#1", "7", True), ("bot", "7#1", "7", False),
     ]  # fmt: skip
@@ -121,9 +119,9 @@ def test_verdicts_as_people_write_them(tmp_path: Path) -> None:
         ("v.csv", "task,verdict\n1,maybe\n", "pass or fail, yes or no"),
         ("v.csv", "task,verdict\n", "there are no verdicts"),
         ("v.csv", "grader,verdict\nann,1\n", "needs a conversation"),
-        ("v.csv", "id,grader,replicate,verdict\na,x,1,1\na,x,1,0\n", "twice as replicate 1"),
-        ("v.jsonl", "[1]\n", "no JSON object"),
-        ("v.jsonl", '{"id": "a"}', "there is none"),
+        ("v.csv", "conversation,grader,replicate,verdict\na,x,1,1\na,x,1,0\n", "twice as replicate 1"),
+        ("v.csv", "conversation\na\n", "the column verdict"),
+        ("v.csv", "", "there are no verdicts"),
     ],
 )
 def test_what_is_no_verdict_is_refused(name: str, content: str, message: str, tmp_path: Path) -> None:
@@ -137,7 +135,7 @@ def test_what_is_no_verdict_is_refused(name: str, content: str, message: str, tm
 def test_graders_stand_beside_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tau_file(tmp_path / "r.json", {"a": "+-", "b": "--"})
     rows = ["a#0,ann,1", "a#0,bot,1", "a#1,ann,1", "b#0,ann,0", "b#0,bot,0", "z#0,bot,1"]
-    (tmp_path / "v.csv").write_text("\n".join(["id,grader,verdict", *rows]))
+    (tmp_path / "v.csv").write_text("\n".join(["conversation,grader,verdict", *rows]))
     judge = ["review", log, "--judge", tmp_path / "v.csv", "--store", tmp_path / "runs"]
     done = dialgauge(capsys, *judge, "--truth", "anna")
     assert (done.code, "Did you mean 'ann'" in done.err) == (2, True)

@@ -90,7 +90,7 @@ EARLY, REPEATED = fault("early_end", 9), fault("repeated", 5)
 )
 def test_what_each_sign_leads_to(given: dict[str, Any], side: str, code: str | None) -> None:
     failure = suspect(evidence(**given))
-    assert (failure.suspect, failure.signs[0][1].code if failure.signs else None) == (side, code)
+    assert (failure.suspect, failure.signs[0].code if failure.signs else None) == (side, code)
 
 
 def suspected(path: Path, domain: str | None = None, root: Path | None = None) -> list[Failure]:
@@ -225,7 +225,7 @@ def evidence_of(calls: tuple[Call, ...], texts: Texts, expected: tuple[GoldCall,
 
 
 def codes(failure: Failure) -> Sequence[str]:
-    return [sign.code for _, sign in failure.signs]
+    return [sign.code for sign in failure.signs]
 
 
 def test_nobody_suspects_the_agent_for_calls_that_are_the_users() -> None:
@@ -244,7 +244,7 @@ def test_a_tool_called_for_another_record_was_called() -> None:
     texts: Texts = (("user", "cancel both", 1),)
     assert codes(suspect(evidence_of((), texts, wanted))) == ["not_done_left"]
     other = called("cancel_order", {"order_id": "B", "reason": "late"}, "ok", 3)
-    [sign] = [each for _, each in suspect(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
+    [sign] = [each for each in suspect(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
     assert (sign.code, sign.about) == ("not_done_otherwise", "cancel_order (order_id A)")
 
 

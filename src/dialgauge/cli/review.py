@@ -47,7 +47,7 @@ _SHOWN = 3
     help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
 )
 @click.option("--tasks", type=PATH, help="Grade the log again by the tasks of this file, and compare.")
-@click.option("--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV or JSON Lines); repeatable.")
+@click.option("--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV); repeatable.")
 @click.option("--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts.")
 @click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
 @click.option(

@@ -14,7 +14,7 @@ import polars as pl
 from dialgauge.report import Finding, Tone
 from dialgauge.runs import Run
 from dialgauge.text import counted, note_kind, some_of, upper_first
-from dialgauge.trials.expected import expected_actions
+from dialgauge.trials.calls import expected_actions
 from dialgauge.trials.suspects import FAULT, SUSPECT
 from dialgauge.trials.transcripts import turn_of
 from dialgauge.trials.words import (
@@ -141,7 +141,7 @@ def findings(run: Run) -> Mapping[str, Finding]:
         elif row.get("suspect") is not None:
             both = "both: " if row["suspect"] == SUSPECTED["both"] else ""
             words = f"{both}{sign_words(row['sign'], row['about'])}"
-            found[name] = Finding(words, None if turn is None else turn_of(run.dialogue(name), turn))
+            found[name] = Finding(words, turn_of(run.dialogue(name), turn))
         elif name in faults:
             fault = faults[name]
             found[name] = Finding(f"the user erred: {fault['words']}", turn_of(run.dialogue(name), fault["message"]))

@@ -7,7 +7,7 @@ expected write that was not made, to whether the user ever spoke of it and what 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Blame, Call, Dialogue, Speaker, Turn
 from dialgauge.formats import OUT_OF_SCOPE
 from dialgauge.trials.audit import ReplayedConversation
-from dialgauge.trials.expected import paired
+from dialgauge.trials.calls import leaves, paired
 from dialgauge.trials.facts import TaskFacts
 from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, identifiers_of
 
@@ -324,7 +324,7 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Kno
             WrongValue(
                 argument=path, expected="", made=text, source=known.source(text, path, call.message), known="nowhere"
             )
-            for path, text in _leaves(call.arguments)
+            for path, text in _texts_in(call.arguments)
         )
         record = _record(call.arguments)
         yield Deviation(kind="extra", tool=call.name, record=record, message=call.message, values=values)
@@ -332,11 +332,11 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Kno
 
 def _lacking(gold: GoldCall, made: Sequence[_Made]) -> str:
     """The arguments of a missing call that no call of its tool has; empty where the tool was never called."""
-    others = [set(_leaves(call.arguments)) for _, call in made if call.name == gold.name]
+    others = [set(_texts_in(call.arguments)) for _, call in made if call.name == gold.name]
     if not others:
         return ""
-    wanted = list(dict.fromkeys(_leaves(gold.arguments)))
-    lacking = [leaf for leaf in wanted if not any(leaf in other for other in others)] or wanted
+    wanted = dict.fromkeys(_texts_in(gold.arguments))
+    lacking = [leaf for leaf in wanted if not any(leaf in other for other in others)] or list(wanted)
     of_record = [leaf for leaf in lacking if leaf[0] in _ABOUT]
     return ", ".join(f"{name} {text}" for name, text in (of_record or lacking)[:_FEW]) or "once more"
 
@@ -351,7 +351,7 @@ def _tool_and_record(call: GoldCall | Call) -> str | None:
 
 
 def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iterator[WrongValue]:
-    wanted, given = list(_leaves(expected)), list(_leaves(made))
+    wanted, given = _texts_in(expected), _texts_in(made)
     missing = [each for each in wanted if each not in given]
     surplus = [each for each in given if each not in wanted]
     for path in dict.fromkeys(path for path, _ in [*missing, *surplus]):
@@ -369,12 +369,6 @@ def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iter
             )
 
 
-def _leaves(value: Any, path: str = "") -> Iterable[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from _leaves(each, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _leaves(each, path)
-    elif value is not None:
-        yield path, f"{value:g}" if isinstance(value, float) else str(value)
+def _texts_in(arguments: Any) -> list[tuple[str, str]]:
+    """The single values of arguments as texts, with their paths."""
+    return [(path, f"{value:g}" if isinstance(value, float) else str(value)) for path, value in leaves(arguments)]

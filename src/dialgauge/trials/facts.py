@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
+from dialgauge.trials.calls import leaves
 from dialgauge.worlds.tools import GoldCall, ToolCall, ToolDomain, ToolTask, World, same_changes
 
 #: More writes than these are not tried in every order.
@@ -325,13 +326,6 @@ def _all_texts(value: Any) -> Iterator[str]:
             yield from _all_texts(each)
 
 
-def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """The texts in arguments, each with its dotted path; places in lists are left out."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _texts(each, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each, path)
+def _texts(arguments: Any) -> Iterator[tuple[str, str]]:
+    """The texts in arguments, each with its dotted path."""
+    return ((path, text) for path, text in leaves(arguments) if isinstance(text, str))

@@ -1,33 +1,26 @@
 """Graders (people, models, rules): their verdicts from files, and how far they agree, waver and err.
 
-Verdicts are plain files, CSV or JSON Lines, one line for each conversation, grader and replicate:
-
-==============  ====================================================================================================
-conversation    also ``dialogue`` or ``id``; or ``task`` and ``trial``, which make ``task#trial``
-verdict         also ``passed``, ``success`` or ``label``: pass or fail, yes or no, true or false, 1 or 0
-grader          also ``judge``, ``rater`` or ``labeller``; without one, the name of the file
-replicate       optional: which time this grader graded this conversation
-==============  ====================================================================================================
+Verdicts are CSV files with a line for each grading: ``conversation`` (or ``task`` and ``trial``, which make
+``task#trial``), ``verdict`` (pass or fail, yes or no, true or false, 1 or 0), and where they are known ``grader`` (else
+the name of the file) and ``replicate`` (which time this grader graded this conversation).
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import msgspec
 import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.comparison import read_csv
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Corpus
 from dialgauge.measures import flip_chance
 from dialgauge.runs import frame_of
 from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval, share_mean_interval
@@ -38,12 +31,10 @@ from dialgauge.trials.log import TrialLog
 LOG = "the log"
 #: Fewer tasks give no interval: drawing them again hides how much they vary.
 FEWEST_TASKS = 10
-_CONVERSATION = ("conversation", "dialogue", "id")
-_VERDICT = ("verdict", "passed", "success", "label")
-_GRADER = ("grader", "judge", "rater", "labeller")
-_REPLICATE = ("replicate", "repeat", "sample")
-_PASS = frozenset({"pass", "passed", "yes", "true", "1", "1.0", "success", "correct"})
-_FAIL = frozenset({"fail", "failed", "no", "false", "0", "0.0", "failure", "incorrect"})
+_VERDICTS = {
+    **dict.fromkeys(("pass", "passed", "yes", "true", "1", "1.0"), True),
+    **dict.fromkeys(("fail", "failed", "no", "false", "0", "0.0"), False),
+}
 _GRADINGS: dict[str, Any] = {
     "dialogue": "String", "grader": "String", "replicate": "String", "passed": "Boolean", "log": "Boolean",
 }  # fmt: skip
@@ -62,7 +53,7 @@ class GraderVerdict(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """A value with its 95% interval; without one where it cannot be told."""
+    """A value with its 95% interval, where that is known."""
 
     value: float
     low: float | None = None
@@ -95,7 +86,7 @@ class PairFigures(Struct, frozen=True, kw_only=True):
 
 
 class Corrected(Struct, frozen=True, kw_only=True):
-    """A grader against the truth, and the pass rate that its errors leave; ``refused`` says why there is none."""
+    """A grader against the truth, and the pass rate corrected for its errors; ``refused`` says why there is none."""
 
     grader: str
     labelled: int
@@ -118,7 +109,7 @@ class JudgeFigures(Struct, frozen=True, kw_only=True):
 
 
 class GradedLog(Struct, frozen=True, kw_only=True):
-    """A log with its graders as scores, what can be said of them, and all verdicts as a table."""
+    """A log with its graders as scores, their figures, and all verdicts as a table."""
 
     log: TrialLog
     figures: JudgeFigures
@@ -126,16 +117,61 @@ class GradedLog(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...] = ()
 
 
+def read_verdicts(paths: Iterable[str | Path]) -> list[GraderVerdict]:
+    """All verdicts of some files; the same grader, conversation and replicate twice is an error."""
+    verdicts: dict[tuple[str, str, str], GraderVerdict] = {}
+    for path in map(Path, paths):
+        times: Counter[tuple[str, str]] = Counter()
+        (_, heads), *lines = read_csv(path) or [(1, [""])]
+        names = [head.lower() for head in heads]
+        for line, cells in lines:
+            try:
+                verdict = _verdict(dict(zip(names, cells, strict=True)), path.name.split(".")[0], times)
+                key = (verdict.grader, verdict.conversation, verdict.replicate)
+                if key in verdicts:
+                    raise DialgaugeError(
+                        f"{verdict.grader} grades {verdict.conversation} twice as replicate {verdict.replicate}; "
+                        "number the replicates, or name the graders apart"
+                    )
+            except DialgaugeError as error:
+                raise error.at(file=str(path), line=line) from error
+            verdicts[key] = verdict
+        if not lines:
+            raise DialgaugeError("there are no verdicts in it", file=str(path))
+    return list(verdicts.values())
+
+
+def _verdict(row: Mapping[str, str], grader: str, times: Counter[tuple[str, str]]) -> GraderVerdict:
+    """The verdict of a line; ``times`` counts the gradings of a conversation by a grader."""
+    task, grader = row.get("task", ""), row.get("grader") or grader
+    name = row.get("conversation") or (task and f"{task}#{row.get('trial') or 0}")
+    if not name:
+        raise DialgaugeError("a line needs a conversation, or a task and a trial, in columns of these names")
+    passed = _VERDICTS.get(row.get("verdict", "").lower())
+    if passed is None:
+        raise DialgaugeError(
+            "the column verdict must have pass or fail, yes or no, true or false, 1 or 0 "
+            f"(got '{row.get('verdict', '')[:40]}')"
+        )
+    times[grader, name] += 1
+    replicate = row.get("replicate") or str(times[grader, name])
+    return GraderVerdict(name, task or name.rpartition("#")[0] or name, grader, replicate, passed)
+
+
 def grade_log(
     log: TrialLog, verdicts: Sequence[GraderVerdict], *, truth: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> GradedLog:
     """A log with a score of 0 or 1 for each grader; its own verdict is one more grader."""
-    own = {attempt.id: attempt for attempt in log.attempts}
-    ours = [structs.replace(each, task=own[each.conversation].task) for each in verdicts if each.conversation in own]
+    attempts = {attempt.id: attempt for attempt in log.attempts}
+    ours = [
+        structs.replace(each, task=attempts[each.conversation].task)
+        for each in verdicts
+        if each.conversation in attempts
+    ]
     if not ours:
         raise DialgaugeError(
             f"none of {counted(len(verdicts), 'verdict')} is about a conversation of {log.name}, such as "
-            f"{next(iter(own), 'none')} (a verdict names {verdicts[0].conversation})"
+            f"{next(iter(attempts), 'none')} (a verdict names {verdicts[0].conversation})"
         )
     names = dict.fromkeys(each.grader for each in ours)
     if taken := [name for name in names if name in log.numeric or name in log.labelled or name == LOG]:
@@ -146,27 +182,23 @@ def grade_log(
     said: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for each in ours:
         said[each.conversation][each.grader].append(each.passed)
-    dialogues = [
-        structs.replace(
-            dialogue,
-            outcome=structs.replace(
-                dialogue.ended,
-                scores={
-                    **dialogue.ended.scores,
-                    **{grader: float(majority(own)) for grader, own in said.get(dialogue.id, {}).items()},
-                },
-            ),
-        )
-        for dialogue in log.dialogues
-    ]
+    dialogues = []
+    for dialogue in log.dialogues:
+        scores = {grader: float(majority(passed)) for grader, passed in said.get(dialogue.id, {}).items()}
+        outcome = structs.replace(dialogue.ended, scores={**dialogue.ended.scores, **scores})
+        dialogues.append(structs.replace(dialogue, outcome=outcome))
     rows = (
-        (each.conversation, each.grader, each.replicate, each.passed, own[each.conversation].success) for each in ours
+        (each.conversation, each.grader, each.replicate, each.passed, attempts[each.conversation].success)
+        for each in ours
     )
     elsewhere = len(verdicts) - len(ours)
     left = f"{counted(elsewhere, 'verdict')} of graders about conversations that are not in this log: left out"
-    corpus: Corpus | list[Any] = dialogues if log.corpus is None else structs.replace(log.corpus, dialogues=dialogues)
     return GradedLog(
-        log=TrialLog(log.name, corpus, graders=list(names)),
+        log=TrialLog(
+            log.name,
+            dialogues if log.corpus is None else structs.replace(log.corpus, dialogues=dialogues),
+            graders=list(names),
+        ),
         figures=judge_figures([*recorded, *ours], truth=truth, resamples=resamples, seed=seed),
         table=frame_of(rows, _GRADINGS),
         notes=(Note("left_out", left),) if elsewhere else (),
@@ -184,19 +216,15 @@ def judge_figures(
         tasks[verdict.conversation] = verdict.task
     if truth is not None and truth not in graded:
         raise DialgaugeError(f"there is no grader '{truth}'.{nearest(truth, list(graded))}")
+    said = {grader: {name: majority(each) for name, each in own.items()} for grader, own in graded.items()}
     missing = float("nan")
-    rows = [[float(majority(own[name])) if name in own else missing for own in graded.values()] for name in tasks]
+    rows = [[float(own.get(name, missing)) for own in said.values()] for name in tasks]
     return JudgeFigures(
-        graders=tuple(_grader(name, graded[name], tasks, intervals=bool(resamples)) for name in graded),
-        pairs=tuple(
-            _pair(first, second, graded[first], graded[second], tasks, resamples, seed)
-            for first, second in combinations(graded, 2)
-        ),
-        alpha=krippendorff_alpha(rows) if len(graded) > 1 else None,
+        graders=tuple(_grader(name, own, tasks, intervals=bool(resamples)) for name, own in graded.items()),
+        pairs=tuple(_pair(*pair, said, tasks, resamples, seed) for pair in combinations(said, 2)),
+        alpha=krippendorff_alpha(rows) if len(said) > 1 else None,
         truth=truth,
-        corrected=()
-        if truth is None
-        else tuple(_corrected(name, graded[name], graded[truth]) for name in graded if name != truth),
+        corrected=() if truth is None else tuple(_corrected(name, said, truth) for name in said if name != truth),
     )
 
 
@@ -210,16 +238,16 @@ def majority(replicates: Sequence[bool]) -> bool:
 
 
 def _grader(name: str, graded: Graded, tasks: Mapping[str, str], *, intervals: bool) -> GraderFigures:
-    twice = {each: flip_chance(sum(own), len(own)) for each, own in graded.items() if len(own) > 1}
     rates = {each: fmean(own) for each, own in graded.items()}
+    flips = {each: flip_chance(sum(own), len(own)) for each, own in graded.items() if len(own) > 1}
     return GraderFigures(
         grader=name,
         conversations=len(graded),
         verdicts=sum(map(len, graded.values())),
         pass_rate=_mean_share(rates, tasks, intervals=intervals),
-        flip_rate=_mean_share(twice, tasks, intervals=intervals) if twice else None,
-        graded_twice=len(twice),
-        spread=_spread(graded, tasks) if twice else None,
+        flip_rate=_mean_share(flips, tasks, intervals=intervals) if flips else None,
+        graded_twice=len(flips),
+        spread=_spread(graded, tasks) if flips else None,
     )
 
 
@@ -228,8 +256,7 @@ def _mean_share(shares: Mapping[str, float], tasks: Mapping[str, str], *, interv
     mean = fmean(shares.values())
     if not intervals:
         return Estimate(mean)
-    units = _by_task(shares, tasks)
-    of_task = [[shares[name] for name in names] for names in units]
+    of_task = [[shares[name] for name in names] for names in _by_task(shares, tasks)]
     ends = share_mean_interval([sum(each) for each in of_task], [len(each) for each in of_task])
     return Estimate(mean, *(None if isnan(end) else end for end in ends))
 
@@ -244,7 +271,7 @@ def _by_task(names: Iterable[str], tasks: Mapping[str, str]) -> list[list[str]]:
 def _spread(graded: Graded, tasks: Mapping[str, str]) -> float:
     """The standard deviation of pass^1 where each conversation is graded once.
 
-    What was graded once itself gets the average variance of the grader.
+    Single gradings get the average variance of the grader.
     """
     variances = {
         name: fmean(own) * (1 - fmean(own)) * len(own) / (len(own) - 1) for name, own in graded.items() if len(own) > 1
@@ -255,22 +282,29 @@ def _spread(graded: Graded, tasks: Mapping[str, str]) -> float:
 
 
 def _pair(
-    first: str, second: str, ours: Graded, theirs: Graded, tasks: Mapping[str, str], resamples: int, seed: int
+    first: str,
+    second: str,
+    said: Mapping[str, Mapping[str, bool]],
+    tasks: Mapping[str, str],
+    resamples: int,
+    seed: int,
 ) -> PairFigures:
-    shared = [name for name in ours if name in theirs]
-    verdicts = {name: (majority(ours[name]), majority(theirs[name])) for name in shared}
-    agreed = sum(verdict == other for verdict, other in verdicts.values())
+    shared = {name: (passed, said[second][name]) for name, passed in said[first].items() if name in said[second]}
 
     def kappa(names: Sequence[str]) -> float | None:
-        return cohen_kappa([verdicts[name] for name in names])
+        return cohen_kappa([shared[name] for name in names])
 
     return PairFigures(
         first=first,
         second=second,
         conversations=len(shared),
-        agreement=Estimate(agreed / len(shared), *share_interval(agreed, len(shared))) if shared else None,
-        kappa=_resampled(kappa, _by_task(shared, tasks), resamples, seed) if shared else None,
+        agreement=_share(sum(ours == theirs for ours, theirs in shared.values()), len(shared)),
+        kappa=_resampled(kappa, _by_task(shared, tasks), resamples, seed),
     )
+
+
+def _share(count: int, cases: int) -> Estimate | None:
+    return Estimate(count / cases, *share_interval(count, cases)) if cases else None
 
 
 def _resampled(
@@ -280,108 +314,37 @@ def _resampled(
     whole = figure([name for unit in units for name in unit])
     if whole is None:
         return None
-    if len(units) < FEWEST_TASKS or not resamples:
-        return Estimate(whole)
     draw = random.Random(seed)  # noqa: S311
-    drawn = ([name for unit in draw.choices(units, k=len(units)) for name in unit] for _ in range(resamples))
-    values = sorted(value for each in drawn if (value := figure(each)) is not None)
+    drawn = (draw.choices(units, k=len(units)) for _ in range(resamples if len(units) >= FEWEST_TASKS else 0))
+    figures = (figure([name for unit in each for name in unit]) for each in drawn)
+    values = sorted(value for value in figures if value is not None)
     if not values:
         return Estimate(whole)
     return Estimate(whole, values[int(0.025 * len(values))], values[max(int(0.975 * len(values)) - 1, 0)])
 
 
-def _corrected(name: str, graded: Graded, truth: Graded) -> Corrected:
+def _corrected(name: str, said: Mapping[str, Mapping[str, bool]], truth: str) -> Corrected:
     """Rogan and Gladen's estimate of the true pass rate behind a grader that errs."""
-    verdicts = {each: majority(replicates) for each, replicates in graded.items()}
-    pairs = [(majority(truth[each]), passed) for each, passed in verdicts.items() if each in truth]
-    hits, positives = sum(right and passed for right, passed in pairs), sum(right for right, _ in pairs)
-    negatives = len(pairs) - positives
-    rejections = sum(not right and not passed for right, passed in pairs)
+    verdicts, right = said[name], said[truth]
+    passed = [verdict for each, verdict in verdicts.items() if right.get(each) is True]
+    failed = [not verdict for each, verdict in verdicts.items() if right.get(each) is False]
     corrected, refused = None, None
-    if not positives:
+    if not passed:
         refused = "its sensitivity is unknown: no labelled conversation passed"
-    elif not negatives:
+    elif not failed:
         refused = "its specificity is unknown: every labelled conversation passed"
     else:
+        errors = (sum(passed), len(passed), sum(failed), len(failed))
         try:
-            corrected = Estimate(
-                *rogan_gladen(sum(verdicts.values()), len(verdicts), hits, positives, rejections, negatives)
-            )
+            corrected = Estimate(*rogan_gladen(sum(verdicts.values()), len(verdicts), *errors))
         except DialgaugeError:
             refused = "its verdicts tell nothing of the truth (sensitivity and specificity add up to 1 or less)"
     return Corrected(
         grader=name,
-        labelled=len(pairs),
-        sensitivity=Estimate(hits / positives, *share_interval(hits, positives)) if positives else None,
-        specificity=Estimate(rejections / negatives, *share_interval(rejections, negatives)) if negatives else None,
+        labelled=len(passed) + len(failed),
+        sensitivity=_share(sum(passed), len(passed)),
+        specificity=_share(sum(failed), len(failed)),
         apparent=sum(verdicts.values()) / len(verdicts),
         corrected=corrected,
         refused=refused,
     )
-
-
-def read_verdicts(paths: Iterable[str | Path]) -> list[GraderVerdict]:
-    """All verdicts of some files; the same grader, conversation and replicate twice is an error."""
-    verdicts: dict[tuple[str, str, str], GraderVerdict] = {}
-    files = list(map(Path, paths))
-    for path in files:
-        times: Counter[tuple[str, str]] = Counter()
-        for line, row in _rows(path):
-            verdict = _verdict(row, path, line, times)
-            key = (verdict.grader, verdict.conversation, verdict.replicate)
-            if key in verdicts:
-                raise DialgaugeError(
-                    f"{verdict.grader} grades {verdict.conversation} twice as replicate {verdict.replicate}; number "
-                    "the replicates, or name the graders apart",
-                    file=str(path),
-                    line=line,
-                )
-            verdicts[key] = verdict
-    if files and not verdicts:
-        raise DialgaugeError("there are no verdicts in it", file=", ".join(map(str, files)))
-    return list(verdicts.values())
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if path.suffix not in (".jsonl", ".ndjson"):
-        lines = read_csv(path)
-        names = [name.lower() for name in lines[0][1]] if lines else []
-        for line, cells in lines[1:]:
-            yield line, dict(zip(names, cells, strict=True))
-        return
-    try:
-        content = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DialgaugeError(f"it cannot be read ({error.strerror or error})", file=str(path)) from error
-    for line, text in enumerate(content, start=1):
-        try:
-            if text.strip():
-                yield line, msgspec.json.decode(text, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise DialgaugeError(f"it is no JSON object ({error})", file=str(path), line=line) from error
-
-
-def _verdict(row: Mapping[str, Any], path: Path, line: int, times: Counter[tuple[str, str]]) -> GraderVerdict:
-    task, trial, name = _first(row, ("task",)), _first(row, ("trial",)), _first(row, _CONVERSATION)
-    if name is None and task is not None:
-        name = f"{task}#{trial or 0}"
-    if name is None:
-        raise DialgaugeError(
-            "a line needs a conversation (conversation, dialogue, id), or a task and a trial", file=str(path), line=line
-        )
-    grader = _first(row, _GRADER) or path.name.split(".")[0]
-    times[grader, name] += 1
-    given = _first(row, _VERDICT)
-    if given is None or given.lower() not in _PASS | _FAIL:
-        shown = f"it says '{given[:40]}'" if given else "there is none"
-        raise DialgaugeError(
-            f"the verdict must be pass or fail, yes or no, true or false, 1 or 0 ({shown})", file=str(path), line=line
-        )
-    replicate = _first(row, _REPLICATE) or str(times[grader, name])
-    return GraderVerdict(name, task or name.rpartition("#")[0] or name, grader, replicate, given.lower() in _PASS)
-
-
-def _first(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """The first of some columns that has a value, as text."""
-    values = (row.get(name) for name in names)
-    return next((str(value).strip() for value in values if value is not None and str(value).strip()), None)

@@ -1,4 +1,4 @@
-"""Who is to be suspected of a failure, by signs against each side; a sign is data: code, side, when it shows.
+"""Who is to be suspected of a failure, by signs against each side.
 
 Each side is tested alone, as labellers are told to: a sign against the agent means that this agent would have failed
 with a faultless user, one against the user the reverse. Signs against both make ``both``; none, ``unclear``. They were
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Literal, TypeAlias
+from itertools import islice
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 import polars as pl
@@ -25,7 +26,7 @@ from dialgauge.trials.log import TrialLog, has_failed
 from dialgauge.worlds.tools import ToolDomain
 
 Suspect: TypeAlias = Literal["agent", "user", "both", "task", "infrastructure", "unclear"]
-SUSPECTS: tuple[Suspect, ...] = ("agent", "user", "both", "task", "infrastructure", "unclear")
+SUSPECTS: tuple[Suspect, ...] = get_args(Suspect)
 #: What checks see in the user of a conversation, by the instruction of its task where it has none itself.
 UserCheck: TypeAlias = Callable[[Dialogue, str], Sequence[Blame]]
 
@@ -37,12 +38,14 @@ BLAME: dict[str, Any] = {
 }  # fmt: skip
 #: Fates of a missing write that speak against the agent.
 _AGENTS = frozenset({"transferred", "failed", "refused", "left"})
+#: A shorter value may have been said by chance.
 _LONG = 3
 
 
 class Sign(Struct, frozen=True):
-    """One sign: its code, the message that shows it, and what it is about."""
+    """One sign: the side it speaks against, its code, the message that shows it, and what it is about."""
 
+    side: Suspect
     code: str
     message: int | None
     about: str = ""
@@ -52,99 +55,91 @@ class Failure(Struct, frozen=True, kw_only=True):
     """One failure: whom to suspect, by which signs (the first decides), and all evidence."""
 
     suspect: Suspect
-    signs: tuple[tuple[str, Sign], ...]
+    signs: tuple[Sign, ...]
     evidence: FailureEvidence
 
     @property
     def message(self) -> int | None:
         """The message that shows it."""
-        return self.signs[0][1].message if self.signs else None
+        return self.signs[0].message if self.signs else None
 
 
-def _technical_end(evidence: FailureEvidence) -> Sign | None:
-    return Sign("technical_end", evidence.last_message) if evidence.ended == "error" else None
+def suspect(evidence: FailureEvidence) -> Failure:
+    """Whom to suspect of one failure."""
+    user, agent, task = (
+        list(signs(evidence)) for signs in (_signs_against_user, _signs_against_agent, _signs_against_task)
+    )
+    if evidence.unidentified is not None:
+        # Who is not known cannot be served: what was not done says nothing more.
+        agent = [sign for sign in agent if sign.code == "insists"]
+    named: Suspect = "unclear"
+    signs: list[Sign] = []
+    if evidence.ended == "error":
+        named, signs = "infrastructure", [Sign("infrastructure", "technical_end", evidence.last_message)]
+    elif agent and user:
+        named, signs = "both", sorted([*user, *agent], key=lambda sign: sign.message or 0)
+    elif agent or user:
+        named, signs = ("agent", agent) if agent else ("user", user)
+    elif task:
+        named, signs = "task", task
+    return Failure(suspect=named, signs=tuple(signs), evidence=evidence)
 
 
-def _unidentified(evidence: FailureEvidence) -> Sign | None:
-    return Sign("unidentified", evidence.unidentified + 1) if evidence.unidentified is not None else None
-
-
-def _stopped(evidence: FailureEvidence) -> Sign | None:
+def _signs_against_user(evidence: FailureEvidence) -> Iterator[Sign]:
+    if evidence.unidentified is not None:
+        yield Sign("user", "unidentified", evidence.unidentified + 1)
+    early_end = evidence.fault("early_end")
     if evidence.out_of_scope and evidence.transfer is None:
-        return Sign("stopped", evidence.last_message)
-    fault = evidence.fault("early_end")
-    return Sign("stopped", fault.turn) if fault and not evidence.data_right else None
+        yield Sign("user", "stopped", evidence.last_message)
+    elif early_end and not evidence.data_right:
+        yield Sign("user", "stopped", early_end.turn)
+    unvoiced = next((each for each in evidence.of_kind("missing") if each.fate == "unvoiced"), None)
+    if unvoiced:
+        yield Sign("user", "never_voiced", unvoiced.message, unvoiced.tool)
+    said_otherwise = (
+        Sign("user", "said_otherwise", deviation.message, value.argument)
+        for deviation in evidence.of_kind("wrong")
+        for value in deviation.values
+        if value.source == "user" and value.known == "instruction" and len(value.made) >= _LONG
+    )
+    yield from islice(said_otherwise, 1)
+    repeated = evidence.fault("repeated", "empty")
+    if repeated and evidence.ended == "steps":
+        yield Sign("user", "looped", repeated.turn)
 
 
-def _never_voiced(evidence: FailureEvidence) -> Sign | None:
-    missing = next((each for each in evidence.of_kind("missing") if each.fate == "unvoiced"), None)
-    return Sign("never_voiced", missing.message, missing.tool) if missing else None
-
-
-def _said_otherwise(evidence: FailureEvidence) -> Sign | None:
-    for deviation in evidence.of_kind("wrong"):
-        for value in deviation.values:
-            if value.source == "user" and value.known == "instruction" and len(value.made) >= _LONG:
-                return Sign("said_otherwise", deviation.message, value.argument)
-    return None
-
-
-def _looped(evidence: FailureEvidence) -> Sign | None:
-    fault = evidence.fault("repeated", "empty")
-    return Sign("looped", fault.turn) if fault and evidence.ended == "steps" else None
-
-
-def _out_of_steps(evidence: FailureEvidence) -> Sign | None:
-    if evidence.ended != "steps" or evidence.fault("repeated", "empty"):
-        return None
-    first = next((each.message for each in evidence.deviations if each.message is not None), evidence.last_message)
-    return Sign("out_of_steps", first)
-
-
-def _extra_write(evidence: FailureEvidence) -> Sign | None:
-    extra = next(iter(evidence.of_kind("extra")), None)
-    return Sign("extra_write", extra.message, extra.tool) if extra else None
-
-
-def _wrong_value(evidence: FailureEvidence) -> Sign | None:
-    for deviation in evidence.of_kind("wrong"):
-        for value in deviation.values:
-            if not _unknown(value.argument, evidence):
-                return Sign("wrong_value", deviation.message, value.argument)
-    return None
-
-
-def _not_done(evidence: FailureEvidence) -> Sign | None:
+def _signs_against_agent(evidence: FailureEvidence) -> Iterator[Sign]:
+    if evidence.unidentified is not None and (evidence.insists_on_record or evidence.transfer is not None):
+        # It wants a record's id, or hands over, instead of asking who the user is.
+        yield Sign("agent", "insists", evidence.unidentified)
+    for each in evidence.of_kind("extra")[:1]:
+        yield Sign("agent", "extra_write", each.message, each.tool)
+    wrong = (
+        Sign("agent", "wrong_value", deviation.message, value.argument)
+        for deviation in evidence.of_kind("wrong")
+        for value in deviation.values
+        if not _unknown(value.argument, evidence)
+    )
+    yield from islice(wrong, 1)
     missing = next((each for each in evidence.of_kind("missing") if each.fate in _AGENTS), None)
-    if missing is None:
-        return None
-    if missing.fate == "left" and missing.lacking:
-        return Sign("not_done_otherwise", missing.message, f"{missing.tool} ({missing.lacking})")
-    return Sign(f"not_done_{missing.fate}", missing.message, missing.tool)
+    if missing and missing.fate == "left" and missing.lacking:
+        yield Sign("agent", "not_done_otherwise", missing.message, f"{missing.tool} ({missing.lacking})")
+    elif missing:
+        yield Sign("agent", f"not_done_{missing.fate}", missing.message, missing.tool)
+    if evidence.ended == "steps" and not evidence.fault("repeated", "empty"):
+        shown = (each.message for each in evidence.deviations if each.message is not None)
+        yield Sign("agent", "out_of_steps", next(shown, evidence.last_message))
+    if evidence.unsaid:
+        yield Sign("agent", "unsaid", evidence.last_message, evidence.unsaid[0])
 
 
-def _unsaid(evidence: FailureEvidence) -> Sign | None:
-    return Sign("unsaid", evidence.last_message, evidence.unsaid[0]) if evidence.unsaid else None
-
-
-def _insists(evidence: FailureEvidence) -> Sign | None:
-    """Nobody told who it is, and the agent wants a record's id or hands over instead of asking for the user."""
-    if evidence.unidentified is None or not (evidence.insists_on_record or evidence.transfer is not None):
-        return None
-    return Sign("insists", evidence.unidentified)
-
-
-def _unknowable(evidence: FailureEvidence) -> Sign | None:
-    """All that differs is how it is paid, of which the instruction is silent, or a value that nobody was given."""
-    values = [value.argument for each in evidence.of_kind("wrong") for value in each.values]
-    known = [name for name in values if not _unknown(name, evidence)]
-    if not values or known or evidence.of_kind("missing") or evidence.of_kind("extra"):
-        return None
-    return Sign("unknowable", evidence.deviations[0].message, values[0])
-
-
-def _failing_gold(evidence: FailureEvidence) -> Sign | None:
-    return Sign("failing_gold", None) if evidence.failing_gold else None
+def _signs_against_task(evidence: FailureEvidence) -> Iterator[Sign]:
+    wrong = [value.argument for each in evidence.of_kind("wrong") for value in each.values]
+    is_all = len(evidence.of_kind("wrong")) == len(evidence.deviations)
+    if wrong and is_all and all(_unknown(argument, evidence) for argument in wrong):
+        yield Sign("task", "unknowable", evidence.deviations[0].message, wrong[0])
+    if evidence.failing_gold:
+        yield Sign("task", "failing_gold", None)
 
 
 def _unknown(argument: str, evidence: FailureEvidence) -> bool:
@@ -152,56 +147,14 @@ def _unknown(argument: str, evidence: FailureEvidence) -> bool:
     return argument in evidence.unsupported or (argument.startswith("payment") and not evidence.payment_told)
 
 
-SIGNS: tuple[tuple[str, Callable[[FailureEvidence], Sign | None]], ...] = (
-    ("infrastructure", _technical_end),
-    ("user", _unidentified),
-    ("user", _stopped),
-    ("user", _never_voiced),
-    ("user", _said_otherwise),
-    ("user", _looped),
-    ("agent", _insists),
-    ("agent", _extra_write),
-    ("agent", _wrong_value),
-    ("agent", _not_done),
-    ("agent", _out_of_steps),
-    ("agent", _unsaid),
-    ("task", _unknowable),
-    ("task", _failing_gold),
-)
-
-
-def suspect(evidence: FailureEvidence) -> Failure:
-    """Whom to suspect of one failure."""
-    shown: dict[str, list[tuple[str, Sign]]] = {}
-    for side, shows in SIGNS:
-        if (sign := shows(evidence)) is not None:
-            shown.setdefault(side, []).append((side, sign))
-    if evidence.unidentified is not None:
-        # Who is not known cannot be served: what was not done says nothing more.
-        shown["agent"] = [each for each in shown.get("agent", ()) if each[1].code == "insists"]
-    agent, user = shown.get("agent", []), shown.get("user", [])
-    named: Suspect
-    if "infrastructure" in shown:
-        named, resting = "infrastructure", shown["infrastructure"]
-    elif agent and user:
-        named, resting = "both", sorted([*user, *agent], key=lambda each: each[1].message or 0)
-    elif agent or user:
-        named, resting = ("agent", agent) if agent else ("user", user)
-    elif "task" in shown:
-        named, resting = "task", shown["task"]
-    else:
-        named, resting = "unclear", []
-    return Failure(suspect=named, signs=tuple(resting), evidence=evidence)
-
-
 def failures(log: TrialLog, audit: LogAudit, check: UserCheck, world: ToolDomain | None) -> list[Failure]:
     """The failures of a log of known tasks, each with its suspect.
 
-    Left out are those of other tasks than their own, and of trials beyond the plan.
+    Conversations that match another task and trials beyond the plan are left out.
     """
     tasks = {task.id: task for task in audit.tasks}
-    foreign = {filing.conversation for filing in audit.integrity.foreign}
     facts = {each.id: each for each in audit.facts}
+    foreign = {filing.conversation for filing in audit.integrity.foreign}
     replayed = {each.id: each for each in audit.conversations}
     return [
         suspect(
@@ -245,9 +198,9 @@ def blame_records(failure: Failure) -> Iterator[Blame]:
 
     if not failure.signs:
         yield record(SUSPECT, failure.suspect, "", None)
-    for place, (side, sign) in enumerate(failure.signs):
-        whose, cause = (side, SIGN) if place else (failure.suspect, SUSPECT)
-        yield record(cause, whose, sign.code, sign.message, sign.about)
+    for place, sign in enumerate(failure.signs):
+        side, cause = (sign.side, SIGN) if place else (failure.suspect, SUSPECT)
+        yield record(cause, side, sign.code, sign.message, sign.about)
     for fault in evidence.faults:
         yield record(FAULT, "user", fault.code, fault.turn, *fault.arguments)
     for each in evidence.deviations:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dialgauge.report import Tone
 from dialgauge.runs import Run
 from dialgauge.text import counted, some_of, upper_first
-from dialgauge.trials.expected import ExpectedAction
+from dialgauge.trials.calls import ExpectedAction
 from dialgauge.trials.suspects import measured_suspects
 from dialgauge.worlds.tools import Integrity
 
