@@ -271,18 +271,6 @@ def test_amounts_have_their_median_and_number_beside_them(tmp_path: Path) -> Non
     assert (cost["n"], cost["median"], cost["largest_share"]) == (4, 0.025, pytest.approx(0.94))
 
 
-def test_a_file_without_conversations_says_how_many_were_planned(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tau2_file(tmp_path / "r.json", {str(task): ("airline", [None] * 2) for task in range(10)}, 2)
-    for measures in ([], ["-m", "pass^1"]):
-        done = typed(capsys, "review", path, *measures, "--store", tmp_path / "store")
-        assert done.code == 1
-        assert "Incomplete: 0 of 20 planned conversations have a verdict" in done.out
-    [stored, *_] = Store(tmp_path / "store").survey().runs
-    assert stored.coverage["conversations"].expected == 20 and not stored.scores
-
-
 def test_what_cannot_be_scored_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "responses.json").write_bytes(EXAMPLES["mwzeval"])
     (tmp_path / "none.json").write_text("[\n]\n")

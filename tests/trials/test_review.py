@@ -11,8 +11,10 @@ import pytest
 
 import dialgauge
 from dialgauge.demo import DESK_TASKS
+from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.runs import Run, Store
 from dialgauge.trials import SCRIPTS, LogAudit, audit_log, doubts, read_log, write_scripted_log
+from dialgauge.trials.views import VIEW
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file, tau_result
 from support.commands import dialgauge as typed
@@ -109,7 +111,7 @@ def test_a_verdict_that_does_not_replay_is_told(capsys: Capture) -> None:
 
 
 def test_criteria_that_the_rules_do_not_know_are_not_replayed(capsys: Capture) -> None:
-    """A fork of τ² accepts other outcomes by a field of its own: no verdict of ours contradicts its."""
+    """A fork of τ² has a criterion of its own: no verdict of ours contradicts its."""
     log = desk_log("gold", 1, desk_tasks(Path("desk.json")))
     content = changed(log)
     content["tasks"][1]["evaluation_criteria"]["graded_by_people"] = ["was it polite?"]
@@ -120,6 +122,50 @@ def test_criteria_that_the_rules_do_not_know_are_not_replayed(capsys: Capture) -
     assert done.code == 0, done.out
     assert run.table("replays").filter(dialogue="duty#0")["replayed"].to_list() == [None]
     assert "1 conversation not replayed" in answers(run)["replay"]
+
+
+def test_an_outcome_that_a_task_accepts_besides_the_expected_one_is_right() -> None:
+    log = desk_log("nothing", 1, desk_tasks(Path("desk.json")))
+    content = changed(log)
+    content["tasks"][0]["evaluation_criteria"]["acceptable_outcomes"] = [{"actions": []}]
+    content["simulations"][0]["reward_info"] |= {"reward": 1.0, "reward_breakdown": {"DB": 1.0}}
+    log.write_bytes(msgspec.json.encode(content))
+    assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 3 recorded rewards."
+
+
+def test_calls_that_fail_in_the_log_and_in_the_replay_do_not_differ() -> None:
+    """Whatever the words of both errors are."""
+    log = desk_log("gold", 1)
+    content = changed(log)
+    for message in (each for one in content["simulations"] for each in one["messages"]):
+        if message["role"] == "tool" and message["error"]:
+            message["content"] = "Error: no."
+    log.write_bytes(msgspec.json.encode(content))
+    calls = reviewed(log, domain="depot").details["audit"]["calls"]
+    assert calls["errors"] == 1 and "differs" not in calls
+
+
+def test_advice_to_name_a_domain_is_followed_by_a_replay() -> None:
+    log = desk_log("gold", 1)
+    assert answers(reviewed(log))["replay"].endswith("are not here (--domain FOLDER names them).")
+    assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 5 recorded rewards."
+
+
+def test_calls_that_name_users_of_no_task_decide_nothing() -> None:
+    results = [tau_result(task, 0, 1.0) for task in "ab"]
+    for result in results:
+        call = {
+            "id": "c",
+            "type": "function",
+            "function": {"name": "get_user", "arguments": '{"user_id": "ann_lee_1"}'},
+        }
+        result["traj"] += [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "name": "get_user", "content": "{}"},
+        ]
+    Path("log.json").write_text(json.dumps(results))
+    why = "undecidable: no call names an id that a task has."
+    assert why in answers(reviewed(Path("log.json")))["match"]
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
@@ -212,6 +258,20 @@ def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     assert done.code == 0 and "50.0% of tasks passed" in told
     assert "Not checked: only logs of τ-bench" in told and "a#0 failed; 1 of 2 trials pass" in told
     assert "the user erred" not in told, "no instructions, no faults of users"
+
+
+def test_durations_and_latency_are_shown_where_the_log_has_them() -> None:
+    rows = [
+        {"task_id": task, "success": True, "messages": TALK, "seconds": 3.0, "agent_seconds": 1.0} for task in "abc"
+    ]
+    Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert answers(reviewed(Path("chat.jsonl")))["amounts"] == "A conversation takes 3.0 s (median 3.0)."
+
+
+def test_a_conversation_that_the_tables_of_a_run_lack_is_shown(recwarn: pytest.WarningsRecorder) -> None:
+    run = reviewed(desk_log("gold", 1), domain="depot")
+    shown = VIEW.transcript(run, Dialogue(id="another", turns=(), outcome=Outcome(success=False)))
+    assert [mark.text for mark in shown.marks] == ["not judged"] and not shown.tables and not recwarn.list
 
 
 def test_users_faults_are_a_reason_where_the_log_has_instructions() -> None:

@@ -112,7 +112,6 @@ if TYPE_CHECKING:
         resolve as resolve,
     )
     from dialgauge.formats.tables import AnyFrame as AnyFrame, is_frame as is_frame
-    from dialgauge.formats.tau2 import planned_results as planned_results
     from dialgauge.formats.tau_messages import (
         ENDS as ENDS,
         OUT_OF_SCOPE as OUT_OF_SCOPE,

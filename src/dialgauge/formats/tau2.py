@@ -8,7 +8,6 @@ line each. What becomes of a conversation: ``tau_messages``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -20,8 +19,7 @@ from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.registry import recognise
-from dialgauge.formats.source import Part, resolve
+from dialgauge.formats.source import Part
 from dialgauge.formats.tau_messages import (
     ENDED_BY,
     FIELDS,
@@ -231,23 +229,6 @@ def _bare_simulations(part: Part) -> list[Raw]:
     if begins(content) == b"[":
         return elements_of(content, part)
     return list(values_of_lines(content, part)) if are_lines(content) else [decode(RAW, content, part)]
-
-
-def planned_results(source: str | Path) -> Outcome | None:
-    """What a file of tau2-bench without any conversation says was planned, as its conversations would.
-
-    None for every other file, and for one that does not say how many trials of which tasks were planned.
-    """
-    if not Path(source).is_file():
-        return None
-    parts = resolve(source)
-    if len(parts) != 1 or recognise(parts[0]).name != Tau2.name:
-        return None
-    results = _results(parts[0])
-    told = _told(results, parts[0])
-    empty = not results.simulation_index and next(iter(results.simulations or ()), None) is None
-    known = empty and told.planned is not None and all(told.planned)
-    return Outcome(benchmark="tau2", planned=told.planned, facts=dict(told.facts)) if known else None
 
 
 def _tau2_dialogue(simulation: _Simulation, told: _Told, names: TrialNames) -> Dialogue:

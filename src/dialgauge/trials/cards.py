@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.measures import REWARD, Card, Parameter, Setting, Settings, UnitNumbers, Units
+from dialgauge.measures import REWARD, Card, Parameter, Settings, UnitNumbers, Units
 from dialgauge.trials.log import SIDES, Attempt, TrialLog
 
 FAMILY = "trials"
@@ -20,7 +19,6 @@ MEAN_REWARD, COST, TURNS, TOOL_CALLS = "Reward", "Cost", "Turns", "ToolCalls"
 SECONDS, LATENCY, TOKENS = "Seconds", "Latency", "ModelTokens"
 #: The mean of a score that the log gives, and the share of one of its labels.
 SCORE, LABEL = "Score", "Label"
-SCALE = "scale"
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
 _OURS = "dialgauge"
 _NAMED = ("the score", "the label")
@@ -94,26 +92,6 @@ class TrialEvidence(Units):
 def label_part(score: str, label: str) -> str:
     """How the share of a label is named: ``verdict=partial``."""
     return f"{score}={label}"
-
-
-def scale_of(low: float, high: float, told: str = "") -> tuple[float, float]:
-    """The ends of a score's scale, infinite where unknown: as ``1:5`` tells it, or 0 and 1 if all values lie there."""
-    if not told:
-        return (0.0, 1.0) if low >= 0 and high <= 1 else (-math.inf, math.inf)
-    try:
-        lower, upper = map(float, told.split(":"))
-    except ValueError:
-        lower = upper = math.nan
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower < upper):
-        raise DialgaugeError(f"a scale is two numbers, the lower one first, such as scale=1:5 (got '{told}')")
-    return lower, upper
-
-
-def _pop_scale(pairs: dict[str, str]) -> dict[str, Setting]:
-    """Take the scale out of what was written of a measure: it sets the ends of intervals, and no value."""
-    if SCALE in pairs:
-        scale_of(0, 1, pairs.pop(SCALE))
-    return {}
 
 
 def _per_conversation(value: _Value, evidence: TrialEvidence, settings: Settings) -> UnitNumbers:
@@ -244,7 +222,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _card(
         SCORE, "score", "the score", _score, per_task=True, source=_OURS, unit="points", lower=-math.inf,
-        upper=math.inf, higher_is_better=None, parts=True, one_more=True, shorthand=_pop_scale,
+        upper=math.inf, higher_is_better=None, parts=True, one_more=True,
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)",

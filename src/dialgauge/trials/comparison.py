@@ -18,12 +18,11 @@ from dialgauge.comparison import Pairing
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance, uneven_trials
 from dialgauge.text import Note, counted, note_kind, some_of
-from dialgauge.trials.cards import SCALE
 from dialgauge.trials.conversations import per_task_stands, stored_integrity
 from dialgauge.trials.words import coverage_sentence
 
 #: Notes on what is counted as a pass, or as a task.
-PASS_NOTES = frozenset({"verdict", "trial_ids"})
+PASS_NOTES = frozenset({"verdict"})
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -141,7 +140,7 @@ class TrialsPairing(Pairing):
         told: dict[str, list[str]] = {}
         for run in runs:
             for note in run.notes:
-                if note_kind(note) not in (*PASS_NOTES, SCALE):  # these are told of all systems
+                if note_kind(note) not in PASS_NOTES:  # these are told of all systems
                     told.setdefault(str(note), []).append(run.name)
         return [f"{', '.join(names)}: {note}" for note, names in told.items()]
 
@@ -177,12 +176,8 @@ class TrialsPairing(Pairing):
         return [*notes, *self.mismatch_warnings()]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict.
-
-        Scales that were taken are told, too.
-        """
-        scales = dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == SCALE)
-        return [*_judged_apart(runs), *self._trial_notes(runs), *scales]
+        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
+        return [*_judged_apart(runs), *self._trial_notes(runs)]
 
     def _trial_notes(self, runs: Sequence[Run]) -> list[str]:
         trials = {run.name: run.details["planned"]["trials"] for run in runs}

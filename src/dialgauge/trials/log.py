@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from dialgauge.dialogue import Dialogue, End, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import ENDS, LAST_RESORT, AnyFrame, Corpus, UnknownFormat, planned_results, read
+from dialgauge.formats import ENDS, LAST_RESORT, AnyFrame, Corpus, UnknownFormat, read
 from dialgauge.measures import Count, Coverage
 from dialgauge.text import some_of
 from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, log_domain
@@ -66,7 +66,6 @@ class TrialLog:
         self,
         name: str,
         corpus: Corpus | Iterable[Dialogue],
-        plan: Outcome | None = None,
         graders: Sequence[str] = (),
     ) -> None:
         self.name = name
@@ -76,8 +75,6 @@ class TrialLog:
         dialogues = corpus.dialogues if isinstance(corpus, Corpus) else corpus
         self.dialogues: Sequence[Dialogue] = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
         outcomes = [dialogue.ended for dialogue in self.dialogues]
-        #: ``plan`` is what a file says of itself in which no conversation is.
-        self._told = [*outcomes, *([plan] if plan else [])]
         _refuse_models(outcomes)
         self._read_scores(outcomes)
         made = [_attempt(dialogue) for dialogue in self.dialogues]
@@ -130,7 +127,8 @@ class TrialLog:
 
     def said(self, key: str) -> str:
         """The different values that conversations give for a fact of the log, joined by commas."""
-        texts = (each.benchmark if key == "benchmark" else each.facts.get(key, "") for each in self._told)
+        outcomes = (dialogue.ended for dialogue in self.dialogues)
+        texts = (each.benchmark if key == "benchmark" else each.facts.get(key, "") for each in outcomes)
         return ",".join(dict.fromkeys(filter(None, texts)))
 
     def domain(self, named: str | None, root: Path | None) -> ToolDomain | None:
@@ -156,7 +154,7 @@ class TrialLog:
 
     @cached_property
     def _planned(self) -> tuple[int, int]:
-        plans = [each.planned for each in self._told if each.planned is not None]
+        plans = [plan for dialogue in self.dialogues if (plan := dialogue.ended.planned) is not None]
         return max((tasks for tasks, _ in plans), default=0), max((trials for _, trials in plans), default=0)
 
     @property
@@ -271,24 +269,18 @@ class TrialLog:
 
 
 def read_log(source: Attempted, name: str = "", format: str | None = None, success: str = "") -> TrialLog:
-    """Read a log; of a file without conversations, what it says was planned."""
+    """Read a log, from a file or from memory."""
     if not isinstance(source, str | Path):
         return TrialLog(name, read(source, success=success))
-    name = name or Path(source).name
     try:
         corpus = read(source, format=format, success=success)
     except UnknownFormat as error:
         raise DialgaugeError(f"it is no log of agents: {error.message}", file=str(source)) from error
-    except DialgaugeError:
-        plan = None if format else planned_results(source)
-        if plan is None:
-            raise
-        return TrialLog(name, Corpus(source=str(source), format="", kind="", files=[str(source)]), plan)
     if corpus.format in _NO_LOGS:
         why = f"it is no log of agents in a known format; 'dialgauge data map {source}' proposes how to read it"
         raise DialgaugeError(why, file=str(source))
     try:
-        return TrialLog(name, corpus)
+        return TrialLog(name or Path(source).name, corpus)
     except DialgaugeError as error:
         raise error.at(file=str(source)) from error
 

@@ -58,7 +58,7 @@ def trial_notes(
 
 
 def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
-    """What pass^k rests on, where it is not a field of the log called so, and what may be one task or another."""
+    """What pass^k rests on, where it is not a field of the log called so."""
     if reading.verdict_read:
         yield Note("verdict", f"a conversation passed where '{reading.verdict_read}' is 1")
     elif log.in_general and not log.has_verdicts:
@@ -67,27 +67,13 @@ def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
         yield Note("verdict", f"{counted(log.unjudged, 'conversation')} of {len(log.attempts):,} not judged")
     for name in log.free_texts:
         yield Note("verdict", f"the score '{name}' is left out: it is a text that differs between conversations")
-    spellings: dict[str, list[str]] = {}
-    for task in log.tasks:
-        spellings.setdefault(task.casefold(), []).append(task)
-    alike = [" and ".join(f"'{task}'" for task in tasks) for tasks in spellings.values() if len(tasks) > 1]
-    if alike:
-        told = f"tasks that differ only in case count as several ({some_of(alike, _NAMED)})"
-        yield Note("trial_ids", f"{told}; if they are one, write them alike")
 
 
 def _general_notes(log: TrialLog) -> Iterator[Note]:
-    """Of logs of agents in general: trials that are not of one task, what is unknown, and errors that count."""
+    """Of logs of agents in general: trials that are not of one task, and errors that count."""
     tasks = (attempt.task for attempt in log.attempts)
     if differing := differing_instructions(zip(tasks, log.dialogues, strict=True)):
         yield Note("instructions", differing_sentence(differing))
-    known = {
-        "cost": any(attempt.costs for attempt in log.attempts),
-        "tokens": any(attempt.tokens is not None for attempt in log.attempts),
-        "how conversations ended": any(attempt.reason for attempt in log.attempts),
-    }
-    if lacking := [name for name, is_known in known.items() if not is_known]:
-        yield Note("unknown", f"the log does not say: {', '.join(lacking)}")
     errors = Counter(
         error
         for attempt, dialogue in zip(log.attempts, log.dialogues, strict=True)

@@ -48,7 +48,6 @@ from dialgauge.trials.cards import (
     LABEL,
     LATENCY,
     MEAN_REWARD,
-    SCALE,
     SCORE,
     SECONDS,
     TOKENS,
@@ -56,7 +55,6 @@ from dialgauge.trials.cards import (
     TURNS,
     TrialEvidence,
     label_part,
-    scale_of,
 )
 from dialgauge.trials.log import Attempted, TrialLog, read_log
 from dialgauge.trials.notes import trial_notes
@@ -179,26 +177,11 @@ def score_log(
             "benchmark": log.said("benchmark"),
             "agent": log.said("agent"),
             "user": log.said("user"),
-            "standard_errors": _standard_errors(scores, evidence) if log.in_general else {},
             "reported": reading.reported,
             **(details or {}),
         },
-        notes=[*notes, *trial_notes(log, reading, scores.left_out, conversations), *_scale_notes(log, scores, names)],
+        notes=[*notes, *trial_notes(log, reading, scores.left_out, conversations)],
     )
-
-
-def standard_error(measure: Measure[Any], evidence: TrialEvidence) -> float | None:
-    """The standard deviation of the tasks' means over the root of their number; None below two tasks."""
-    above, below = measure.sums(evidence.by_task())
-    means = above[below > 0] / below[below > 0]
-    return float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else None
-
-
-def _standard_errors(scores: Scores, evidence: TrialEvidence) -> dict[str, float]:
-    """Standard errors over tasks of means over trials, as inspect gives them."""
-    means = [name for name in scores.scores if name == f"{PASS}^1" or name.startswith(f"{SCORE}[")]
-    errors = {name: standard_error(parse_measure(name), evidence) for name in means}
-    return {name: error for name, error in errors.items() if error is not None}
 
 
 def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
@@ -293,29 +276,11 @@ def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[A
 
 
 def _bounded(measure: Measure[Any], log: TrialLog) -> Measure[Any]:
-    """A measure, and of a score one between the ends of its scale; a scale that was told is no part of its name."""
-    if measure.card.name != SCORE or measure.part not in log.numeric:
+    """A measure; that of a score whose values all lie between 0 and 1 has these bounds."""
+    low, high = log.numeric.get(measure.part, (-1.0, 1.0))
+    if measure.card.name != SCORE or low < 0 or high > 1:
         return measure
-    (low, high), told = log.numeric[measure.part], dict(measure.shorthand).get(SCALE, "")
-    lower, upper = scale_of(low, high, str(told))
-    if low < lower or high > upper:
-        raise DialgaugeError(f"{measure}: the log has {low if low < lower else high:g}, which is not on this scale")
-    return replace(measure, card=replace(measure.card, lower=lower, upper=upper), shorthand=())
-
-
-def _scale_notes(log: TrialLog, scores: Scores, names: Sequence[str]) -> list[Note]:
-    """Which scales are not known; a score that is the same everywhere has no interval."""
-    told = {measure.part for measure in (_asked(names) if names else ()) if measure.shorthand}
-    unknown = [
-        name
-        for name, (low, high) in log.numeric.items()
-        if low < high and scale_of(low, high)[0] < 0 and name not in told and f"{SCORE}[{name}]" in scores.scores
-    ]
-    if not unknown:
-        return []
-    named = ", ".join(f"'{name}'" for name in unknown)
-    how = f"tell it with -m Score({SCALE}=LOW:HIGH)[{unknown[0]}]"
-    return [Note(SCALE, f"intervals may leave the scale of {named}, which is not known; {how}")]
+    return replace(measure, card=replace(measure.card, lower=0.0, upper=1.0))
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:

@@ -24,7 +24,7 @@ from dialgauge.report import (
     score_cell,
 )
 from dialgauge.runs import Run
-from dialgauge.text import counted, some_of
+from dialgauge.text import counted, some_of, upper_first
 from dialgauge.trials.conversations import (
     AGREES,
     DIFFERS,
@@ -325,10 +325,23 @@ def amounts(run: Run) -> Table | None:
     """What conversations take: means are for budgets, medians for what is usual."""
     largest = Column("largest", PERCENT, help="percent of the sum that is in one conversation", spare=1)
     table = Table("Cost and length of a conversation", ["measure", "mean", "median", "conversations", largest])
-    for name, amount in run.details.get("amounts", {}).items():
+    known: Mapping[str, Mapping[str, float]] = run.details.get("amounts", {})
+    for name, amount in known.items():
         mean = score_cell(run.scores.get(name))
         table.add(name, mean, Cell(amount["median"], number=mean.number), amount["n"], amount["largest_share"])
+    taken = [
+        words.format(float(run.scores[name]), known[name]["median"]) for name, words in _TAKEN.items() if name in known
+    ]
+    table.answer = f"{upper_first('; '.join(taken))}." if taken else ""
     return table if table.rows else None
+
+
+#: What a conversation takes, with its mean and median.
+_TAKEN = {
+    "Seconds": "a conversation takes {:.1f} s (median {:.1f})",
+    "Latency": "a reply takes {:.1f} s (median {:.1f})",
+    "Cost": "a conversation costs ${:.2g} (median {:.2g})",
+}
 
 
 def tools(run: Run) -> Table:
@@ -405,6 +418,7 @@ _CHECKS: Mapping[str, TableMaker] = {
     "graders": graders,
     "agreement": agreement,
     "corrected": corrected,
+    "amounts": amounts,
 }
 
 VIEW = View(
