@@ -95,9 +95,9 @@ def test_rows_of_a_dialogue_stand_together_and_holes_keep_the_place() -> None:
     assert notes.counts["missing turns, left as holes"] == 3
 
 
-@pytest.mark.parametrize("places", [[0, 0], [2, 0], [-2], [10**12]])
-def test_rows_out_of_order_are_an_error(places: list[int]) -> None:
-    with pytest.raises(DialgaugeError, match=r"dialogue d: utt_idx .* cannot follow"):
+@pytest.mark.parametrize("places", [[0, 0], [0, 1], [-2], [10**12]])
+def test_numbers_that_cannot_be_are_an_error(places: list[int]) -> None:
+    with pytest.raises(DialgaugeError, match=r"dialogue d"):
         read_json("convlab3-predictions", [row(place) for place in places])
 
 

@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.peek import Peek as Peek
-    from dialgauge.formats.predictions.common import example_rows as example_rows
     from dialgauge.formats.predictions.states import Misfit as Misfit, require_single_keys as require_single_keys
     from dialgauge.formats.propose import (
         Proposal as Proposal,

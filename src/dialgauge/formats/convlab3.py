@@ -7,9 +7,8 @@ constraints (``book people``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from itertools import groupby
 from typing import Any, Literal
 
 import msgspec
@@ -21,8 +20,14 @@ from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.jsonfile import Listed, Remembered, decode, elements_of
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.predictions.common import HOLE, MOST_TURNS
-from dialgauge.formats.predictions.loose import LooseStates
+from dialgauge.formats.predictions.reading import (
+    Pieces,
+    PredictionFormat,
+    Reader,
+    else_loosely,
+    grouped,
+    loose_state,
+)
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import alternatives
 
@@ -201,21 +206,52 @@ _ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
 _DOMAINS = msgspec.json.Decoder(dict[str, Raw])
 
 
-class ConvLab3Predictions(DialogueFormat):
-    """Gold and predicted states of user turns, one object a turn, those of one dialogue together.
+class _PredictedReader(Reader):
+    def __init__(self, part: Part, notes: Notes) -> None:
+        super().__init__(part, notes)
+        states = ConvlabStates(part)
+        loose = partial(loose_state, text=states.values)
+        self._gold = states
+        self._states = Pieces(else_loosely(lambda raw: states.read(decode(_DOMAINS, raw, part)), loose), self)
+
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        objects = elements_of(self.part.buffer(), self.part)
+        if not objects or "turns" not in decode(_DOMAINS, objects[0], self.part):
+            rows = ((row.dialogue_id, str(row.utt_idx // 2), row) for row in _ROWS.read(self.part, self.notes))
+            yield from grouped(rows).items()
+            return
+        for dialogue in _PREDICTED_DIALOGUES.read(self.part, self.notes):
+            self.notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
+            turns = [(str(turn.utt_idx // 2), turn) for turn in dialogue.turns if turn.speaker == "user"]
+            self.notes.add("system turns dropped", len(dialogue.turns) - len(turns))
+            if turns:
+                yield dialogue.dialogue_id, turns
+
+    def turns(self, content: list[tuple[str, _PredictedTurn]]) -> list[tuple[str, Any]]:
+        return content
+
+    def made(self, content: _PredictedTurn) -> Iterable[Turn]:
+        yield Turn(
+            speaker="user",
+            text=content.utterance,
+            state=None if content.state is UNSET else self._gold.read(content.state),
+            predicted=self._states.optional(content.predictions.state),
+        )
+
+
+class ConvLab3Predictions(PredictionFormat):
+    """Gold and predicted states of user turns, one object a turn.
 
     ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
 
     Or dialogues of the unified format whose turns have ``predictions``; those of the system may be left out.
-
-    ``utt_idx`` counts the turns of both speakers: where it jumps, user turns are missing. They are put in without a
-    state, so that the turns after them keep their place, and counted in the notes.
+    ``utt_idx`` counts the turns of both speakers, so user turns are 0, 2, 4, ...
     """
 
     name = "convlab3-predictions"
     summary = "ConvLab-3 unified predictions: a list with one object per user turn, gold and predicted state"
-    kind = "predictions"
     fields = frozenset({"text", "state", "predicted"})
+    reader = _PredictedReader
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
@@ -223,58 +259,8 @@ class ConvLab3Predictions(DialogueFormat):
             return False
         return {"utt_idx", "predictions"} <= first.keys() or _are_predicted(first.get("turns"))
 
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = ConvlabStates(part)
-        predicted = LooseStates(lambda raw: states.read(decode(_DOMAINS, raw, part)), part, notes, states.values)
-        for identifier, rows in _by_dialogue(part, notes):
-            predicted.dialogue = identifier
-            try:
-                dialogue = Dialogue(id=identifier, turns=tuple(_turns(rows, states, predicted, notes)))
-            except DialgaugeError as error:
-                notes.refuse(error.at(file=part.name, dialogue=identifier))
-            else:
-                yield dialogue
-
 
 def _are_predicted(turns: Any) -> bool:
     """Are these turns of a dialogue, and one of them has a predicted state?"""
     held = [turn.get("predictions") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
     return any(isinstance(predictions, dict) and "state" in predictions for predictions in held)
-
-
-def _by_dialogue(part: Part, notes: Notes) -> Iterator[tuple[str, Sequence[_PredictedTurn]]]:
-    objects = elements_of(part.buffer(), part)
-    if not objects or "turns" not in decode(_DOMAINS, objects[0], part):
-        rows = list(_ROWS.read(part, notes))
-        yield from ((name, list(group)) for name, group in groupby(rows, key=lambda row: row.dialogue_id))
-        return
-    for dialogue in _PREDICTED_DIALOGUES.read(part, notes):
-        notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
-        turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
-        notes.add("system turns dropped", len(dialogue.turns) - len(turns))
-        if turns:
-            yield dialogue.dialogue_id, turns
-
-
-def _turns(
-    rows: Sequence[_PredictedTurn], states: ConvlabStates, predicted: LooseStates, notes: Notes
-) -> Iterator[Turn]:
-    last = -2 + rows[0].utt_idx % 2
-    for row in rows:
-        step = row.utt_idx - last
-        if step < 1 or row.utt_idx > MOST_TURNS:
-            message = f"utt_idx {row.utt_idx} cannot follow {last}; the rows of a dialogue go in the order of its turns"
-            raise DialgaugeError(message)
-        missing = (step - 1) // 2
-        notes.add("missing turns, left as holes", missing)
-        yield from (HOLE for _ in range(missing))
-        last = predicted.turn = row.utt_idx
-        try:
-            yield Turn(
-                speaker="user",
-                text=row.utterance,
-                state=None if row.state is UNSET else states.read(row.state),
-                predicted=predicted.optional(row.predictions.state),
-            )
-        except DialgaugeError as error:
-            raise error.at(turn=row.utt_idx) from error

@@ -11,7 +11,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.mapping import SIDES, Field, Mapping, unread_fields
 from dialgauge.formats.notes import INVALID, Notes
-from dialgauge.formats.predictions.common import HOLE, MOST_TURNS, TWO_VALUES
+from dialgauge.formats.predictions.reading import HOLE, MOST_TURNS, TWO_VALUES
 from dialgauge.formats.predictions.states import (
     CLOSED,
     EMPTY,

@@ -16,7 +16,7 @@ from dialgauge.formats.base import AnyFormat, DialogueFormat, ResourceFormat
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part, is_document
 
-_STATES = "predictions.state_files"
+_STATES = "predictions.trackers"
 _PAPERS = "predictions.papers"
 _RESOURCES = "resource_files"
 #: Our own formats: where the class of each is.

@@ -22,7 +22,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import carries
@@ -203,9 +202,8 @@ def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
         return kind
     raise DialgaugeError(
         "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
-        "where the replies are states, write a line for each turn of the user",
+        "where the replies are states, write them as docs/formats/predictions.md shows",
         file=name,
-        example=formats.example_rows(dialogues[0].id) if dialogues else "",
     )
 
 

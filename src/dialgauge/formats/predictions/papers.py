@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -12,26 +12,23 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from dialgauge.dialogue import Dialogue, State, Turn, Values
+from dialgauge.dialogue import State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import NOTHING, Keyed, Remembered, decode
+from dialgauge.formats.jsonfile import Keyed, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
-from dialgauge.formats.predictions.common import (
-    HOLE,
-    NumberedTurns,
-    assembled,
-    built,
-    example_rows,
+from dialgauge.formats.predictions.reading import (
+    Pieces,
+    PredictionFormat,
+    Reader,
+    Seen,
     grouped,
-    in_order,
+    loose_state,
     sample_dialogues,
     sample_turns,
     slot_state,
     some_have,
 )
-from dialgauge.formats.predictions.loose import LooseStates
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import clean_state, present_text, read_state
 from dialgauge.text import Note
@@ -55,11 +52,19 @@ _COUNT = max(_ENDS.values())
 
 _Flags: TypeAlias = list[bool | int | float]
 
-_FLAG_FILE = NumberedTurns(msgspec.Raw)
 _FLAGS = msgspec.json.Decoder(_Flags)
 
 
-class Flags(DialogueFormat):
+class _FlagsReader(Reader):
+    def __init__(self, part: Part, notes: Notes) -> None:
+        super().__init__(part, notes)
+        self._verdicts = Pieces(lambda content, seen: _judged(decode(_FLAGS, content, part)), self)
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        yield Turn(speaker="user", judged=self._verdicts.read(content))
+
+
+class Flags(PredictionFormat):
     """Correctness flags (FGA's ``trippy_result.json``): for each turn, whether each of MultiWOZ's 30 slots was right.
 
     ``{"MUL0001.json": {"0": [1, 0, 1, ...]}}``
@@ -67,20 +72,12 @@ class Flags(DialogueFormat):
 
     name = "flags"
     summary = "correctness of the 30 MultiWOZ slots, {dialogue: {turn: [1, 0, ...]}} (FGA's TripPy results)"
-    kind = "predictions"
     fields = frozenset({"judged"})
+    reader = _FlagsReader
 
     def recognise(self, peek: Peek) -> bool:
         turns = sample_turns(sample_dialogues(peek))
         return bool(turns) and all(isinstance(flags, list) and _are_numbers(flags) for flags in turns)
-
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        verdicts = Remembered(_FLAGS, _judged, part)
-
-        def make(flags: msgspec.Raw) -> Turn:
-            return Turn(speaker="user", judged=verdicts.read(flags))
-
-        return _FLAG_FILE.read(part, notes, lambda dialogue, turns: assembled(dialogue, turns, make))
 
 
 def _are_numbers(flags: list[object]) -> bool:
@@ -118,7 +115,24 @@ _MOST_LITERAL = 100_000
 _Block: TypeAlias = dict[str, list[str]]
 
 
-class HumanEval(DialogueFormat):
+class _HumanEvalReader(Reader):
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        yield _blocks(self.part)
+
+    def turns(self, content: list[_Block]) -> list[tuple[str, Any]]:
+        return [(_block_text(block, "Turn"), block) for block in content]
+
+    def made(self, content: _Block) -> Iterable[Turn]:
+        reply = _block_text(content, "Sys")
+        if reply:
+            yield Turn(speaker="system", text=reply)
+        gold, predicted = (_literal_state(_block_text(content, label), label) for label in ("GT", "PR"))
+        matched = _block_text(content, "Matched") == "True"
+        self.notes.add(_CONTRADICTED, int(matched != (gold == predicted)))
+        yield Turn(speaker="user", text=_block_text(content, "Usr"), state=gold, predicted=predicted)
+
+
+class HumanEval(PredictionFormat):
     """FGA's human-evaluation files: one dialogue a text file, with utterances and both states of each turn.
 
     Blocks between lines of dashes, the first with the dialogue's id::
@@ -137,31 +151,12 @@ class HumanEval(DialogueFormat):
 
     name = "human-eval"
     summary = "FGA's human-evaluation text files, one dialogue per file"
-    kind = "predictions"
     fields = frozenset({"text", "state", "predicted"})
+    reader = _HumanEvalReader
 
     def recognise(self, peek: Peek) -> bool:
         labels = [match[1] for line in peek.lines if (match := _LINE.fullmatch(line))]
         return tuple(labels[:5]) == _LABELS[:5]
-
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        identifier, blocks = _blocks(part)
-        turns = [(_block_text(block, "Turn"), block) for block in blocks]
-
-        def build(dialogue: str, numbered: list[tuple[str, _Block]]) -> Dialogue:
-            return _dialogue(dialogue, in_order(numbered, notes), notes)
-
-        return built([(identifier, turns)], build, part, notes)
-
-
-def _dialogue(identifier: str, blocks: list[_Block | None], notes: Notes) -> Dialogue:
-    turns: list[Turn] = []
-    for number, block in enumerate(blocks):
-        try:
-            turns.extend((HOLE,) if block is None else _turns(block, notes))
-        except DialgaugeError as error:
-            raise error.at(turn=number) from error
-    return Dialogue(id=identifier, turns=tuple(turns))
 
 
 def _blocks(part: Part) -> tuple[str, list[_Block]]:
@@ -196,16 +191,6 @@ def _block_text(block: _Block, label: str) -> str:
     return "\n".join(block[label]).strip()
 
 
-def _turns(block: _Block, notes: Notes) -> Iterator[Turn]:
-    reply = _block_text(block, "Sys")
-    if reply:
-        yield Turn(speaker="system", text=reply)
-    gold, predicted = (_literal_state(_block_text(block, label), label) for label in ("GT", "PR"))
-    matched = _block_text(block, "Matched") == "True"
-    notes.add(_CONTRADICTED, int(matched != (gold == predicted)))
-    yield Turn(speaker="user", text=_block_text(block, "Usr"), state=gold, predicted=predicted)
-
-
 def _literal_state(literal: str, label: str) -> State:
     if literal == "{{}}":  # a template's escaped braces, printed as they stand
         return {}
@@ -237,12 +222,41 @@ class _Guid(msgspec.Struct):
     guid: list[str | int] | str = ""
 
 
-_RECORDS = msgspec.json.Decoder(list[msgspec.Raw])
+_RECORDS = msgspec.json.Decoder(list[Raw])
 _RECORD = msgspec.json.Decoder(dict[str, Any])
 _GUID = msgspec.json.Decoder(_Guid)
 
 
-class Trippy(DialogueFormat):
+class _TrippyReader(Reader):
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        return grouped(_entries(self.part)).items()
+
+    def turns(self, content: list[tuple[str, Raw]]) -> list[tuple[str, Any]]:
+        self._values: dict[str, Values] = {}
+        #: Slots that the record before empties, as far as it goes.
+        self._emptied: set[str] = set()
+        return content
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        record = decode(_RECORD, content, self.part)
+        predicted, gold, unused = _layout(tuple(record))
+        emptied = {
+            slot
+            for slot, key in predicted
+            if self._values.get(slot) and record[key] == 0 and record.get(_VALUE + slot) in _NO_VALUE
+        }
+        if again := emptied - self._emptied:
+            self.notes.add_at(_KEPT, len(again), f"dialogue {self.dialogue}, turn {self.turn}")
+        self._emptied = emptied
+        for slot, key in predicted:
+            if record[key] != 0:
+                self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
+        self.notes.add("fields of labels, positions and referrals dropped", unused)
+        state = slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None
+        yield Turn(speaker="user", state=state, predicted=slot_state(self._values))
+
+
+class Trippy(PredictionFormat):
     """TripPy's raw prediction file: one object a turn, with a class and a value for each slot.
 
     ``[{"guid": ["test", "MUL0001.json", "0"], "class_prediction_hotel-area": 2, "slot_prediction_hotel-area": "east",
@@ -257,8 +271,7 @@ class Trippy(DialogueFormat):
 
     name = "trippy"
     summary = "TripPy raw predictions, [{guid, class_prediction_SLOT, slot_prediction_SLOT, slot_groundtruth_SLOT}]"
-    kind = "predictions"
-    fields = frozenset({"state", "predicted"})
+    reader = _TrippyReader
 
     def recognise(self, peek: Peek) -> bool:
         if not isinstance(peek.json, list) or peek.first is None:
@@ -266,15 +279,8 @@ class Trippy(DialogueFormat):
         record = peek.first[1]
         return isinstance(record, dict) and "guid" in record and any(key.startswith(_CLASS) for key in record)
 
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        def build(dialogue: str, turns: list[tuple[str, msgspec.Raw]]) -> Dialogue:
-            running = _Running(part, notes)
-            return assembled(dialogue, in_order(turns, notes), running.read, running)
 
-        return built(grouped(_entries(part)).items(), build, part, notes)
-
-
-def _entries(part: Part) -> Iterator[tuple[str, str, msgspec.Raw]]:
+def _entries(part: Part) -> Iterator[tuple[str, str, Raw]]:
     records = decode(_RECORDS, part.read(), part)
     for position, raw in enumerate(records, 1):
         try:
@@ -285,44 +291,10 @@ def _entries(part: Part) -> Iterator[tuple[str, str, msgspec.Raw]]:
         if len(pieces) < 3:
             raise DialgaugeError(
                 f"the 'guid' of object {position} of the list is not set, dialogue and turn, "
-                'such as ["test", "MUL0001.json", "0"] or "test-MUL0001.json-0"; lines such as those below are read, '
-                "too",
+                'such as ["test", "MUL0001.json", "0"] or "test-MUL0001.json-0"',
                 file=part.name,
-                example=example_rows(str(pieces[0]) if pieces else ""),
             )
         yield "-".join(map(str, pieces[1:-1])), str(pieces[-1]), raw
-
-
-class _Running:
-    """The predicted state of a dialogue as its turns go by."""
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        self._part, self._notes = part, notes
-        self.dialogue, self.turn = "", 0
-        self._values: dict[str, Values] = {}
-        #: Slots that the record before empties, as far as it goes.
-        self._emptied: set[str] = set()
-
-    def read(self, raw: msgspec.Raw) -> Turn:
-        record = decode(_RECORD, raw, self._part)
-        predicted, gold, unused = _layout(tuple(record))
-        emptied = {
-            slot
-            for slot, key in predicted
-            if self._values.get(slot) and record[key] == 0 and record.get(_VALUE + slot) in _NO_VALUE
-        }
-        if again := emptied - self._emptied:
-            self._notes.add_at(_KEPT, len(again), f"dialogue {self.dialogue}, turn {self.turn}")
-        self._emptied = emptied
-        for slot, key in predicted:
-            if record[key] != 0:
-                self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
-        self._notes.add("fields of labels, positions and referrals dropped", unused)
-        return Turn(
-            speaker="user",
-            state=slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None,
-            predicted=slot_state(self._values),
-        )
 
 
 @lru_cache(maxsize=16)
@@ -369,21 +341,56 @@ class _Entry(msgspec.Struct, gc=False):
 _ENTRIES = Keyed(list[_Entry])
 
 
-class MwzEval(DialogueFormat):
+class _MwzEvalReader(Reader):
+    def __init__(self, part: Part, notes: Notes) -> None:
+        super().__init__(part, notes)
+        self._states = Pieces(self._state, self)
+
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        return _ENTRIES.read(self.part, self.notes)
+
+    def turns(self, content: list[_Entry]) -> list[tuple[str, Any]]:
+        return [(str(number), entry) for number, entry in enumerate(content)]
+
+    def made(self, content: _Entry) -> Iterable[Turn]:
+        state, blank = self._states.optional(content.state) or (None, None)
+        yield Turn(speaker="user", predicted=state, blank=blank, active=content.active_domains)
+        yield Turn(speaker="system", text=content.response)
+
+    def _state(self, content: bytes, seen: Seen) -> tuple[State, State | None]:
+        """A state, and its slots that mean "absent"."""
+        blank: State = {}
+        written = msgspec.json.decode(content)
+        try:
+            state = read_state(content, self.part, blank)
+        except DialgaugeError:
+            state = loose_state(written, seen)
+            domains = written.items() if isinstance(written, dict) else ()
+            written = {domain: slots for domain, slots in domains if isinstance(slots, dict)}
+            blank = {}
+            for domain, slots in written.items():
+                texts: dict[str, str | list[str]] = {
+                    slot: value or "" for slot, value in slots.items() if value is None or isinstance(value, str)
+                }
+                clean_state({domain: texts}, blank)
+        return state, _without_later(blank, written) if blank else None
+
+
+class MwzEval(PredictionFormat):
     """Predictions for MultiWOZ_Evaluation: responses of end-to-end and policy systems, with or without states.
 
     ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
 
     Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with
     the response. Policy systems are given the gold state and write none; their user turns carry no prediction. States
-    may be as language models write them (:mod:`~dialgauge.formats.predictions.loose`). A slot that says ``none`` or
+    may be as language models write them . A slot that says ``none`` or
     nothing is absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
     """
 
     name = "mwzeval"
     summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
-    kind = "predictions"
     fields = frozenset({"predicted", "blank", "active", "text"})
+    reader = _MwzEvalReader
 
     def recognise(self, peek: Peek) -> bool:
         dialogues = sample_dialogues(peek)
@@ -391,56 +398,8 @@ class MwzEval(DialogueFormat):
             return False
         return some_have((entry for item in dialogues for entry in item), "response")
 
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        blanks = _Blanks()
 
-        def strict(content: bytes) -> State:
-            blank: State = {}
-            state = read_state(content, part, blank)
-            blanks[content] = _still_blank(blank, msgspec.json.decode(content)) if blank else None
-            return state
-
-        states = LooseStates(strict, part, notes)
-
-        def user_turn(content: bytes, active: tuple[str, ...] | None, number: int) -> Turn:
-            if content in NOTHING:
-                return Turn(speaker="user", active=active)
-            states.turn = number
-            try:
-                turn = Turn(speaker="user", predicted=states.read(content), blank=blanks[content], active=active)
-            except DialgaugeError as error:
-                raise error.at(turn=number) from error
-            return turn
-
-        def build(dialogue: str, entries: list[_Entry]) -> Dialogue:
-            states.dialogue = dialogue
-            turns: list[Turn] = []
-            for number, entry in enumerate(entries):
-                turns.append(user_turn(bytes(entry.state), entry.active_domains, number))
-                turns.append(Turn(speaker="system", text=entry.response))
-            return Dialogue(id=dialogue, turns=tuple(turns))
-
-        return built(_ENTRIES.read(part, notes), build, part, notes)
-
-
-class _Blanks(dict[bytes, State | None]):
-    """The blank slots of every state that was read; those of a state that had to be read loosely are looked up here."""
-
-    def __missing__(self, content: bytes) -> State | None:
-        written = msgspec.json.decode(content)
-        domains = written.items() if isinstance(written, dict) else ()
-        raw = {domain: slots for domain, slots in domains if isinstance(slots, dict)}
-        texts: dict[str, dict[str, str | list[str]]] = {
-            domain: {slot: value or "" for slot, value in slots.items() if value is None or isinstance(value, str)}
-            for domain, slots in raw.items()
-        }
-        blank: State = {}
-        clean_state(texts, blank)
-        blanks = self[content] = _still_blank(blank, raw)
-        return blanks
-
-
-def _still_blank(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:
+def _without_later(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:
     """Without slots that the domain fills further on under another spelling: of two, the package takes the last."""
     for domain, slots in blank.items():
         later: set[str] = set()
