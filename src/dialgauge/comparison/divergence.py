@@ -119,7 +119,7 @@ def _parting(comparison: Comparison, first: Run, second: Run, unit: str) -> _Par
     if not dialogue:
         return _Parting()
     transcripts = [transcript_of(run, dialogue) for run in (first, second)]
-    pairs = side_by_side(*transcripts)
+    pairs = side_by_side(transcripts)
     row = first_difference(pairs)
     if row is None:
         return _Parting(dialogue)

@@ -16,6 +16,8 @@ from dialgauge.text import REMARK, capitalised, note_kind, sentence
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
 
+#: The tables that a page opens with.
+_OPEN = ("scores", "differences", "divergences")
 #: Kinds of notes that do not put a comparison in doubt.
 _REMARKS = (REMARK, "complete", "end_of_test", "no_sums", "not_paired", "not_shared", "trials_differ", "uneven_trials")
 
@@ -57,6 +59,7 @@ def comparison_page(
         verdict=f"{comparison.verdict}.",
         warnings=sentences[False],
         tables=made_tables(compared_tables(comparison, measure, better), names),
+        open=[] if names else _OPEN,
         notes=sentences[True],
         signature=comparison.signature,
     )

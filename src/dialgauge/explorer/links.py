@@ -29,7 +29,7 @@ class ExplorerLinks:
         if link.table:
             return f"{run}/table?{urlencode([('name', link.table), *only])}"
         if link.beside:
-            return f"{run}/side?{urlencode([('id', link.dialogue), ('id', link.beside)])}"
+            return f"{run}/side?{urlencode([('id', name) for name in (link.dialogue, *link.beside)])}"
         if link.dialogue:
             return f"{run}/dialogue?{urlencode([('id', link.dialogue), *only])}{anchor}"
         return f"{run}/dialogues?{urlencode(only)}" if only else run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from dialgauge.explorer.library import Library
 from dialgauge.kinds import kind_named
 from dialgauge.report import (
     Cell,
+    Chart,
     Choice,
     Column,
     Link,
@@ -32,6 +34,8 @@ from dialgauge.text import counted
 
 #: Other runs that the page of a dialogue leads to, and that of a run.
 _BESIDE, _OTHERS = 4, 12
+#: Dialogues that stand side by side.
+_SIDES = 8
 #: What an address says of the list of runs.
 _KIND, _TAG, _TEXT = "kind", "tag", "text"
 
@@ -118,9 +122,9 @@ class Pages:
         return replace(page, ways=ways)
 
     def chosen(self, id: str, names: Sequence[str]) -> Page:
-        """Two dialogues of a run, such as trials of one task."""
+        """Dialogues of a run beside each other, such as the trials of a task."""
         run = self.library.run(id)
-        page = side_page([run], *list(dict.fromkeys(names))[:2])
+        page = side_page([run], *list(dict.fromkeys(names))[:_SIDES])
         return replace(page, ways={"the run": Link(runs=(run.id,))})
 
     def annotate(self, id: str, form: Mapping[str, str], name: str = "") -> None:
@@ -166,11 +170,13 @@ def _run_choices(every: Sequence[tuple[Run, Sequence[str]]], asked: Mapping[str,
 def _group_table(group: Sequence[tuple[Run, Sequence[str]]]) -> Table:
     """Runs that can be compared, the best first."""
     kind = kind_named(group[0][0].kind)
-    measure = next((name for name in kind.headline for run, _ in group if name in run.scores), "")
+    measure = next((name for name in kind.headline for run, _ in group if name in run.scores), "score")
+    spare = [Column(name, spare=place) for place, name in enumerate(("scored", "tags", "created"), start=1)]
     table = Table(
-        kind.heading,
-        ["run", Column(measure or "score"), "scored", "tags", "created", Column("id", spare=1)],
-        chosen_from=len(group) > 1,
+        ", ".join([kind.heading, *_measured_on(group[0][0])]),
+        ["run", Column(measure), *spare],
+        chart=Chart("intervals", (measure,)),
+        chosen_from=True,
     )
     names = system_names([run for run, _ in group])
     rows = sorted(zip(names, group, strict=True), key=lambda row: _goodness(row[1][0], measure))
@@ -178,8 +184,15 @@ def _group_table(group: Sequence[tuple[Run, Sequence[str]]]) -> Table:
         unit = next(iter(run.coverage.units.items()), None)
         scored = "" if unit is None or unit[1].scored is None else f"{unit[1].scored:,} {unit[0]}"
         score = score_cell(run.scores.get(measure))
-        table.add(Cell(name, link=Link(runs=(run.id,))), score, scored, ", ".join(tags), _created(run), run.id)
+        table.add(Cell(name, link=Link(runs=(run.id,))), score, scored, ", ".join(tags), _created(run))
     return table
+
+
+def _measured_on(run: Run) -> list[str]:
+    """What the runs of a group have in common: keys of their configuration, else their gold file."""
+    keys = kind_named(run.kind).measured_on
+    known = [f"{key} {run.manifest.config[key]}" for key in keys if key in run.manifest.config]
+    return known or [PurePath(given.path).name for given in run.manifest.inputs if given.role == "gold"]
 
 
 def _goodness(run: Run, measure: str) -> float:

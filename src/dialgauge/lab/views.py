@@ -617,7 +617,7 @@ def _siblings(run: Run, conversation: Mapping[str, Any]) -> Table:
     names = same["dialogue"].to_list() if same.height > 1 else []
     table = Table(f"Trials of goal {goal}", [f"trial {number}" for number in range(len(names))])
     if names:
-        links = [Link(dialogue=str(here), beside=name) if name != here else None for name in names]
+        links = [Link(dialogue=str(here), beside=(name,)) if name != here else None for name in names]
         table.add(*(Cell(flag, link=link) for flag, link in zip(same["strict"], links, strict=True)))
     return table
 

@@ -25,7 +25,7 @@ _WIDTH, _LABELS, _ROW, _HEIGHT, _MARGIN, _TITLE = 720, 220, 24, 280, 48, 28
 #: Colours of a picture outside a page; the style sheet of pages has its own.
 _COLOURS = {
     "plain": "#66758a", "good": "#2c9a62", "bad": "#d5544b", "warn": "#b57d0c",
-    "series-0": "#2b4fd0", "series-1": "#d5544b", "series-2": "#2c9a62", "series-3": "#b57d0c", "series-4": "#8b5fd0",
+    "series-0": "#2b4fd0", "series-1": "#0a7f86", "series-2": "#b8318a", "series-3": "#8347c9", "series-4": "#66758a",
 }  # fmt: skip
 #: Shades of a heat map, from the least value to the largest, and how many of them have dark letters.
 SHADES = ("#f7f9fc", "#e3eaf6", "#c8d6ee", "#a8bee4", "#86a4d8", "#6488ca", "#476cb8", "#30519c", "#1f3a7c", "#13265a")
@@ -295,6 +295,7 @@ def _rows(table: Table, chart: RowChart) -> tuple[float, list[str]]:
 def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
     """One curve for each column over the first one, with its name at its end; intervals are a band around it."""
     points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
+    points.sort(key=lambda point: point[0])
     places = [place for place, _ in points]
     ticks = tuple(places) if len(places) <= _TICKS else tuple(places[:: math.ceil(len(places) / _TICKS)])
     across = Axis(min(places), max(*places, min(places) + 1), ticks)

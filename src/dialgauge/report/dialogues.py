@@ -118,7 +118,10 @@ class DialogueList:
 
     def table(self, names: Sequence[str], only: Mapping[str, str], first: int | None = None) -> Table:
         """Dialogues with their scores and what is most worth knowing about each, leading to the turn that shows it."""
-        columns = [Column(name, number_of(self.run.scores[name])) for name in self.measures]
+        columns = [
+            Column(name, number_of(self.run.scores[name]), spare=min(place, 1))
+            for place, name in enumerate(self.measures)
+        ]
         order = only.get(SORT) or _WORST
         table = Table(
             f"Dialogues, {order if order == _WORST else f'by {order}'}",

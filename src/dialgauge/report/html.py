@@ -17,10 +17,10 @@ from typing import Protocol
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
-from dialgauge.report.charts import figure, has_picture, row_chart, shade_of
+from dialgauge.report.charts import RowChart, figure, has_picture, row_chart, shade_of
 from dialgauge.report.page import Page
-from dialgauge.report.table import SIGNS, Cell, Column, Link, Table
-from dialgauge.report.transcript import Transcript, first_difference, side_by_side
+from dialgauge.report.table import SIGNS, Cell, Chart, Column, Link, Table
+from dialgauge.report.transcript import Transcript, calls_apart, first_difference, say_the_same, side_by_side
 from dialgauge.text import plain
 
 #: Rows of a table that a page holds; a page of its own has the others, files have all.
@@ -29,6 +29,8 @@ _MOST_ROWS = 500
 _HALF_PAGE, _CHART = 75, 25
 #: Names up to this length are never broken, and words up to that one never coloured.
 _LONG_NAME, _SHORT_WORD = 36, 2
+#: How ways to other pages are shown, if not by their names.
+_WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ its list"}
 #: Bold and code within a line of what was said.
 _INLINE = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 
@@ -137,8 +139,12 @@ def _environment() -> Environment:
         "has_picture": has_picture,
         "value_text": value_text,
         "is_narrow": is_narrow,
+        "headline_chart": headline_chart,
         "side_by_side": side_by_side,
+        "say_the_same": say_the_same,
         "first_difference": first_difference,
+        "calls_apart": calls_apart,
+        "way_words": _WAYS,
         "link": Link,
         "style": Markup(_asset("page.css")),  # noqa: S704 - ours
         "script": Markup(_asset("page.js")),  # noqa: S704 - ours
@@ -150,6 +156,15 @@ def _environment() -> Environment:
 def picture(table: Table) -> Markup:
     """The chart of a table as a picture."""
     return Markup(figure(table, styled=False))  # noqa: S704 - all texts in it are escaped
+
+
+def headline_chart(cell: Cell) -> tuple[RowChart, list[Cell]] | None:
+    """The number that counts on its scale, with its interval; None if it has none."""
+    if cell.low is None or cell.number is None or not cell.number.percent:
+        return None
+    table = Table("", ["", "value"], [["", cell]], chart=Chart("intervals", ("value",)))
+    chart = row_chart(table)
+    return None if chart is None else (chart, table.rows[0])
 
 
 def value_text(column: Column, cell: Cell) -> str:
@@ -174,15 +189,22 @@ class Grid:
         self.more = len(table) - first
         self.cut = len(table) > last
 
+    def head(self, index: int) -> str:
+        """The classes of a column's head: numbers on the right, and how early a narrow page leaves the column out."""
+        spare = self._table.columns[index].spare
+        return " ".join(
+            [*(["number"] if index in self.numeric else []), *([f"spare-{min(spare, 3)}"] if spare else [])]
+        )
+
     def look(self, index: int, cell: Cell) -> str:
-        """The classes of a cell: numbers on the right, names in one piece, in the colour of its tone."""
-        text = value_text(dict(self.columns)[index], cell)
+        """The classes of a cell: its column's, names in one piece, the colour of its tone."""
+        text = value_text(self._table.columns[index], cell)
         name = " " not in text and len(text) <= _LONG_NAME
-        kind = "number" if index in self.numeric else "name" if name else "text"
+        kind = "" if index in self.numeric else "sign" if isinstance(cell.value, bool) else "name" if name else "text"
         tone = {True: "good", False: "bad"}[cell.value] if isinstance(cell.value, bool) else cell.tone
         shade = shade_of(self._table, index, cell)
         heat = [] if shade is None else [f"heat-{shade}"]
-        return " ".join([kind, tone, *(["strong"] if cell.strong else []), *heat])
+        return " ".join(filter(None, [self.head(index), kind, tone, "strong" if cell.strong else "", *heat]))
 
 
 def is_narrow(table: Table) -> bool:

@@ -36,7 +36,8 @@ class Page(Struct, frozen=True, kw_only=True):
     ``runs``       the ids of the runs it is about
     ``headline``   the number that counts, with its name
     ``warnings``   what puts its numbers in doubt; comes before them
-    ``dialogues``  each as one run has it, or as two have it, side by side
+    ``open``       the tables that a page shows at once, others folded below them; none: all
+    ``dialogues``  each as one run has it, or several beside each other
     ``choices``    filters of a list
     ``ways``       other pages by what they are to this one: previous, next, the list that it belongs to
     ``remark``     what people noted; None where nothing can be noted
@@ -49,6 +50,7 @@ class Page(Struct, frozen=True, kw_only=True):
     headline: tuple[str, Cell] | None = None
     warnings: Sequence[str] = ()
     tables: Mapping[str, Table] = {}
+    open: Sequence[str] = ()
     dialogues: Sequence[tuple[Transcript, ...]] = ()
     choices: Sequence[Choice] = ()
     ways: Mapping[str, Link] = {}

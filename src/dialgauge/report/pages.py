@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Pairs of a dialogue and a label that people gave it.
 Labels: TypeAlias = "Sequence[tuple[str, str]]"
+#: Tables of a kind that the page of a run opens with.
+_OPEN = 4
 #: Rows of the list of dialogues on the page of a run, and of a table on a page of its own.
 _SHORT_LIST, _ROWS = 10, 500
 
@@ -43,6 +45,7 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
     """A run with some of its tables, or with all of them."""
     view, kind = view_of(run), kind_named(run.kind)
     headline = next((name for name in kind.headline if name in run.scores), None)
+    leading = list(view.tables)[:_OPEN]
     return Page(
         title=f"{run.name}: {kind.heading.lower()}",
         runs=[run.id],
@@ -50,6 +53,7 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
         headline=(headline, score_cell(run.scores[headline])) if headline else None,
         warnings=made(lambda: view.warnings(run), []),
         tables=made_tables(run_tables(run), names),
+        open=["scores", *leading, *view.screen, "dialogues"] if names is None else [],
         notes=run.notes,
         signature=run.signature,
     )
@@ -117,17 +121,15 @@ def dialogue_page(run: Run, *names: str, only: Mapping[str, str] | None = None, 
 
 
 def side_page(runs: Sequence[Run], *names: str) -> Page:
-    """One dialogue as two runs have it, or two dialogues of one run, side by side."""
+    """One dialogue as some runs have it, or some dialogues of one run, side by side."""
     pairs = [(run, name) for run in runs for name in names]
-    if len(pairs) != 2:
-        raise DialgaugeError("two stand side by side: name two runs and a dialogue, or a run and two of its dialogues")
-    first, second = (transcript_of(run, name) for run, name in pairs)
-    title = (
-        f"{first.dialogue}: {first.run} and {second.run}"
-        if len(runs) > 1
-        else f"{first.run}: {first.dialogue} and {second.dialogue}"
-    )
-    return Page(title=title, runs=[run.id for run in runs], dialogues=[(first, second)])
+    if len(pairs) < 2 or (len(runs) > 1 and len(names) > 1):
+        raise DialgaugeError("name runs and one dialogue, or one run and some of its dialogues")
+    reading = tuple(transcript_of(run, name) for run, name in pairs)
+    own = [each.run for each in reading] if len(runs) > 1 else [each.dialogue for each in reading]
+    whose = reading[0].dialogue if len(runs) > 1 else reading[0].run
+    title = f"{whose}: {', '.join(own[:-1])} and {own[-1]}"
+    return Page(title=title, runs=[run.id for run in runs], dialogues=[reading])
 
 
 def table_page(run: Run, name: str, number: int) -> Page:

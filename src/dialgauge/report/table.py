@@ -53,7 +53,7 @@ class Link(Struct, frozen=True):
     ``Link(dialogue="MUL0484", turn=6)``         a dialogue, at a turn
     ``Link(turn=6)``                             a turn of the dialogue on this page
     ``Link(table="confusions")``                 a table of this run with all of its rows
-    ``Link(dialogue="7#0", beside="7#1")``       two dialogues of this run, side by side
+    ``Link(dialogue="7#0", beside=("7#1",))``    dialogues of this run, side by side
     ``Link(runs=(a, b))``                        the comparison of two runs
     ``Link(runs=(a, b), dialogue="MUL0484")``    a dialogue as both runs have it, side by side
 
@@ -63,7 +63,7 @@ class Link(Struct, frozen=True):
     runs: tuple[str, ...] = ()
     dialogue: str = ""
     turn: int | None = None
-    beside: str = ""
+    beside: tuple[str, ...] = ()
     table: str = ""
     only: Mapping[str, str] = {}
 

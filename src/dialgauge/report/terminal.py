@@ -72,7 +72,7 @@ class Terminal:
 
     def difference(self, first: Transcript, second: Transcript) -> str:
         """Where two runs part in a dialogue: the turn before, and the first turn that differs, of both."""
-        pairs = side_by_side(first, second)
+        pairs = side_by_side((first, second))
         row = first_difference(pairs)
         if row is None:
             return self._paragraph(f"{first.run} and {second.run} do not differ in {first.dialogue}.")

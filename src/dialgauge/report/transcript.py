@@ -7,7 +7,6 @@ them. So a new kind of run needs no template of its own, and two runs of any kin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -15,8 +14,8 @@ from msgspec import Struct
 
 from dialgauge.report.table import Table, Tone, Value
 
-#: One row of two transcripts side by side; None where that side has no such turn.
-TurnPair: TypeAlias = "tuple[Turn | None, Turn | None]"
+#: One row of transcripts side by side; None where one has no such turn.
+TurnRow: TypeAlias = "tuple[Turn | None, ...]"
 
 
 class Mark(Struct, frozen=True):
@@ -66,21 +65,42 @@ class Transcript(Struct, frozen=True, kw_only=True):
     words: Mapping[str, Tone] = {}
 
 
-def side_by_side(first: Transcript, second: Transcript) -> list[TurnPair]:
-    """The turns of two transcripts in pairs: equal words on one row, what lies between them row by row."""
-    said, other_said = ([(turn.speaker, turn.text) for turn in each.turns] for each in (first, second))
-    pairs: list[TurnPair] = []
-    for _, start, end, other_start, other_end in SequenceMatcher(None, said, other_said, autojunk=False).get_opcodes():
-        pairs += zip_longest(first.turns[start:end], second.turns[other_start:other_end])
-    return pairs
+def side_by_side(transcripts: Sequence[Transcript]) -> list[TurnRow]:
+    """The turns of some transcripts, row by row."""
+    return list(zip_longest(*(transcript.turns for transcript in transcripts)))
 
 
-def first_difference(pairs: Sequence[TurnPair]) -> int | None:
-    """The first row on which two transcripts differ, in the words or in the facts around them; None if none does."""
-    for row, (own, other) in enumerate(pairs):
-        if own is None or other is None or not own.says_the_same(other) or own.facts != other.facts:
-            return row
+def say_the_same(row: TurnRow) -> bool:
+    """Whether all transcripts have this turn, with the same words after the same calls."""
+    first, *others = row
+    return first is not None and all(other is not None and first.says_the_same(other) for other in others)
+
+
+def first_difference(rows: Sequence[TurnRow]) -> int | None:
+    """The first row on which transcripts differ, in the words or in the facts around them; None if none does."""
+    for place, row in enumerate(rows):
+        first, *others = row
+        if not say_the_same(row) or any(
+            other is None or first is None or other.facts != first.facts for other in others
+        ):
+            return place
     return None
+
+
+def calls_apart(transcripts: Sequence[Transcript]) -> list[int | None]:
+    """By transcript the turn with the first call in which one that passed and one that failed differ.
+
+    Trials of a task differ in their words at once, and that says little; calls are what they are judged by.
+    """
+    calls = [[(turn.number, row[:2]) for turn in each.turns for row in _rows(turn.before)] for each in transcripts]
+    verdicts = [next((mark.tone for mark in each.marks if mark.tone in ("good", "bad")), "") for each in transcripts]
+    if set(verdicts) != {"good", "bad"}:
+        return [None] * len(transcripts)
+    passed, failed = (calls[verdicts.index(tone)] for tone in ("good", "bad"))
+    shared = 0
+    while shared < min(len(passed), len(failed)) and passed[shared][1] == failed[shared][1]:
+        shared += 1
+    return [own[shared][0] if shared < len(own) else None for own in calls]
 
 
 def _rows(tables: Sequence[Table]) -> list[list[Value]]:

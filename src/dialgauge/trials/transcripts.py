@@ -155,11 +155,13 @@ def _expected(actions: Sequence[ExpectedAction]) -> Table:
 def _siblings(run: Run, trial: Mapping[str, Any]) -> Table:
     """All trials of the task, each leading to its conversation."""
     trials = sorted(_rows(run, "trials", task=trial.get("task")), key=lambda row: row["trial"])
-    table = Table(f"Trials of task {trial.get('task')}", [f"trial {row['trial']}" for row in trials])
+    columns = ["side by side", *(f"trial {row['trial']}" for row in trials)]
+    table = Table(f"Trials of task {trial.get('task')}", columns)
     if len(trials) > 1:
         here, names = str(trial["dialogue"]), [row["dialogue"] for row in trials]
-        links = [Link(dialogue=here, beside=name) if name != here else None for name in names]
-        table.add(*(Cell(row["success"], link=link) for row, link in zip(trials, links, strict=True)))
+        links = [Link(dialogue=here, beside=(name,)) if name != here else None for name in names]
+        every = Cell("all trials", link=Link(dialogue=names[0], beside=tuple(names[1:])))
+        table.add(every, *(Cell(row["success"], link=link) for row, link in zip(trials, links, strict=True)))
     return table
 
 
