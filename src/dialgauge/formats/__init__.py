@@ -58,6 +58,14 @@ if TYPE_CHECKING:
         members_of as members_of,
     )
     from dialgauge.formats.logs.chat import first_cells as first_cells
+    from dialgauge.formats.logs.messages import (
+        ENDS as ENDS,
+        OUT_OF_SCOPE as OUT_OF_SCOPE,
+        as_text as as_text,
+        checksum as checksum,
+        end_of as end_of,
+        expected_calls as expected_calls,
+    )
     from dialgauge.formats.mapping import (
         Field as Field,
         MappedFormat as MappedFormat,
@@ -111,15 +119,7 @@ if TYPE_CHECKING:
         resolve as resolve,
     )
     from dialgauge.formats.tables import AnyFrame as AnyFrame, is_frame as is_frame
-    from dialgauge.formats.tau_messages import (
-        ENDS as ENDS,
-        OUT_OF_SCOPE as OUT_OF_SCOPE,
-        as_text as as_text,
-        checksum as checksum,
-        contradicts_parts as contradicts_parts,
-        end_of as end_of,
-        expected_calls as expected_calls,
-    )
+    from dialgauge.formats.tau import contradicts_parts as contradicts_parts
     from dialgauge.formats.writing import STANDARD_OUTPUT as STANDARD_OUTPUT, write as write
 
 

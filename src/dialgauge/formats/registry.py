@@ -53,7 +53,7 @@ BUILT_IN = {
         "som-dst": f"{_STATES}:SomDst",
         "t5-dst": f"{_STATES}:T5Dst",
         "tau": "tau:Tau",
-        "tau2": "tau2:Tau2",
+        "tau2": "tau:Tau2",
         "trade": f"{_STATES}:Trade",
         "trippy": f"{_PAPERS}:Trippy",
     }.items()

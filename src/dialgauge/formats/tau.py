@@ -1,42 +1,135 @@
-"""Results of tau-bench: language-model agents in conversation with language-model users.
+"""Results of tau-bench and tau2-bench: language-model agents in conversation with language-model users.
 
-A JSON list of ``{task_id, reward, info, traj, trial}``, also under ``results``, or a line each. What becomes of a
-conversation: ``tau_messages``.
+tau-bench writes a JSON list of ``{task_id, reward, info, traj, trial}``, also under ``results``, or a line each.
+tau2-bench, whose users may have tools too, writes an object ``{timestamp, info, tasks, simulations}``, or since version
+1.0 a folder: the same object in ``results.json`` without its simulations, and these in ``simulations/ID.json``; also
+simulations alone, in a list or a line each.
+
+A conversation's id is ``TASK#TRIAL``; a task and trial that stands again is numbered on, as conversations filed under
+wrong ids must reach the check that finds them. Success is a reward of 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
+from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import begins, elements_of, members_of, values_of_lines
+from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
+from dialgauge.formats.logs.messages import (
+    ENDED_BY,
+    Message,
+    as_text,
+    checksum,
+    end_of,
+    expected_calls,
+    prompt_of,
+    turns_of,
+)
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import (
-    ENDED_BY,
-    FIELDS,
-    MOST,
-    TauMessage,
-    TrialNames,
-    as_text,
-    checksum,
-    each_conversation,
-    end_of,
-    expected_calls,
-    given_facts,
-    is_tau_result,
-    succeeded,
-    task_set,
-    turns_of,
-)
+
+#: A reward this close to 1 is a success, as both benchmarks have it.
+TOLERANCE = 1e-6
+#: Beyond any trial, or reward, that somebody meant.
+_MOST = 1_000_000
+_FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
+_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
+#: The test of the data, as tau-bench and tau2-bench call it.
+_DATA_PARTS = frozenset({"r_actions", "DB"})
+
+
+def contradicts_parts(outcome: Outcome) -> bool:
+    """Whether a reward of either benchmark is not the product of the parts stored with it.
+
+    tau-bench stores only the last part, so that what was told does not say all.
+    """
+    if outcome.reward is None or not outcome.parts or outcome.benchmark not in ("tau", "tau2"):
+        return False
+    fulfilled = all(value >= 1 - TOLERANCE for value in outcome.parts.values())
+    if outcome.reward >= 1 - TOLERANCE:
+        return not fulfilled
+    return fulfilled and (outcome.benchmark == "tau2" or not _DATA_PARTS.isdisjoint(outcome.parts))
+
+
+def _conversations(
+    decoder: msgspec.json.Decoder[Any], pieces: Iterable[Raw], part: Part, notes: Notes
+) -> Iterable[tuple[str, Any]]:
+    """Each conversation with its name; those of the wrong shape are refused."""
+    for number, raw in enumerate(pieces, start=1):
+        name = _name(raw, number)
+        try:
+            record = decode(decoder, raw, part, dialogue=name)
+            if not 0 <= (record.trial or 0) < _MOST:
+                raise DialgaugeError(
+                    f"the trial must be from 0 to {_MOST - 1:,} (got {record.trial})", file=part.name, dialogue=name
+                )
+        except DialgaugeError as error:
+            notes.refuse(error)
+        else:
+            yield name, record
+
+
+def _name(raw: Raw, number: int) -> str:
+    """What an error calls a conversation: by task and trial, or by its number in the file."""
+    try:
+        given = _MEMBERS.decode(raw)
+        task, trial = (msgspec.json.decode(given[key]) for key in ("task_id", "trial"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError, KeyError):
+        return f"number {number}"
+    return f"{task}#{trial}" if isinstance(task, str | int) and isinstance(trial, int) else f"number {number}"
+
+
+class _TrialNames:
+    """Ids of the conversations of a file, by task and trial."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._seen: Counter[tuple[str, int]] = Counter()
+
+    def name(self, task: str, trial: int) -> str:
+        """``TASK#TRIAL``; one that stands again is numbered on, and noted."""
+        self._seen[task, trial] += 1
+        if (number := self._seen[task, trial]) == 1:
+            return f"{task}#{trial}"
+        self._notes.add("a task and trial given again, numbered on")
+        return f"{task}#{trial} ({number})"
+
+
+def _outcome(benchmark: str, task: str, trial: int, reward: float | None, reason: str, **more: Any) -> Outcome:
+    success = None if reward is None else abs(reward - 1) <= TOLERANCE
+    return Outcome(
+        success=success,
+        end=end_of(reason, judging=success is None),
+        reason=reason,
+        ended_by=ENDED_BY.get(reason, ""),
+        benchmark=benchmark,
+        task=task,
+        trial=trial,
+        reward=reward,
+        **more,
+    )
+
+
+def _facts(**values: Any) -> dict[str, str]:
+    """What the file says, as texts."""
+    return {name: as_text(value) for name, value in values.items() if value is not None}
+
+
+def _task_set(instructions: Mapping[str, str]) -> str:
+    """The checksum of tasks with their instructions, whatever order they stand in."""
+    return checksum(msgspec.json.encode(sorted(instructions.items())))
+
+
+# -- tau-bench -------------------------------------------------------------------------------------------------------
 
 #: How the simulated user ends a conversation.
 _STOP = "###STOP###"
@@ -67,7 +160,7 @@ class _TauInfo(Struct, frozen=True, gc=False):
 class _TauResult(Struct, frozen=True, gc=False):
     task_id: int | str
     reward: float | None
-    traj: tuple[TauMessage, ...]
+    traj: tuple[Message, ...]
     info: _TauInfo = _TauInfo()
     trial: int = 0
 
@@ -80,24 +173,30 @@ class Tau(DialogueFormat):
 
     name = "tau"
     summary = "tau-bench results: a list of task_id, reward, info, traj and trial"
-    fields = FIELDS
+    fields: ClassVar = _FIELDS
 
     def recognise(self, peek: Peek) -> bool:
         if isinstance(peek.json, list):
-            return bool(peek.json) and is_tau_result(peek.json[0])
-        wrapped = peek.json.get(_WRAPPER) if isinstance(peek.json, dict) else None
-        first = wrapped[0] if isinstance(wrapped, list) and wrapped else peek.first_line
-        return is_tau_result(first)
+            first = _first(peek.json)
+        else:
+            wrapped = peek.json.get(_WRAPPER) if isinstance(peek.json, dict) else None
+            first = _first(wrapped) or peek.first_line or {}
+        return {"task_id", "traj", "reward"} <= first.keys() and bool({"info", "trial"} & first.keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         pieces = _results(part)
-        told = (result for _, result in each_conversation(_TAU, pieces, part, Notes(tolerant=True)))
-        tasks, names = task_set(_instructions(told, part)), TrialNames(notes)
-        for name, result in each_conversation(_TAU, pieces, part, notes):
+        told = (result for _, result in _conversations(_TAU, pieces, part, Notes(tolerant=True)))
+        tasks, names = _task_set(_instructions(told, part)), _TrialNames(notes)
+        for name, result in _conversations(_TAU, pieces, part, notes):
             try:
                 yield _tau_dialogue(result, names.name(str(result.task_id), result.trial), tasks)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _first(entries: Any) -> Mapping[str, Any]:
+    """The first entry of a list, where it is an object; else an empty one."""
+    return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
 
 
 def _results(part: Part) -> Iterable[Raw]:
@@ -118,35 +217,28 @@ def _tau_dialogue(result: _TauResult, name: str, tasks: str) -> Dialogue:
     parts = {
         key: float(value)
         for key, value in ((judged.info if judged else None) or {}).items()
-        if key.startswith("r_") and isinstance(value, int | float) and abs(value) < MOST
+        if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
     stored = expected_calls(judged.actions) if judged else None
-    prompt = "\n".join(message.content or "" for message in result.traj if message.role == "system")
-    reason, success = _end(result), succeeded(result.reward)
-    return Dialogue(
-        id=name,
-        turns=tuple(turns_of(result.traj)),
-        goal=Goal(message=(task.instruction,)) if task.instruction else None,
-        outcome=Outcome(
-            success=success,
-            end=end_of(reason, judging=success is None),
-            reason=reason,
-            ended_by=ENDED_BY.get(reason, ""),
-            benchmark="tau",
-            task=str(result.task_id),
-            trial=result.trial,
-            reward=result.reward,
-            parts=parts,
-            usage={} if info.user_cost is None else {"user": SideUsage(cost=info.user_cost)},
-            expected=expected_calls(task.actions) if stored is None else stored,
-            graded=stored is not None,
-            outputs=tuple(map(as_text, task.outputs or ())),
-            facts={
-                **given_facts(error=info.error, stopped_by=info.source, task_set=tasks),
-                **({"policy": checksum(prompt)} if prompt else {}),
-            },
-        ),
+    prompt = prompt_of(result.traj)
+    outcome = _outcome(
+        "tau",
+        str(result.task_id),
+        result.trial,
+        result.reward,
+        _end(result),
+        parts=parts,
+        usage={} if info.user_cost is None else {"user": SideUsage(cost=info.user_cost)},
+        expected=expected_calls(task.actions) if stored is None else stored,
+        graded=stored is not None,
+        outputs=tuple(map(as_text, task.outputs or ())),
+        facts={
+            **_facts(error=info.error, stopped_by=info.source, task_set=tasks),
+            **({"policy": checksum(prompt)} if prompt else {}),
+        },
     )
+    goal = Goal(message=(task.instruction,)) if task.instruction else None
+    return Dialogue(id=name, turns=tuple(turns_of(result.traj)), goal=goal, outcome=outcome)
 
 
 def _end(result: _TauResult) -> str:
@@ -174,8 +266,8 @@ def _instructions(results: Iterable[_TauResult], part: Part) -> dict[str, str]:
     """
     by_task: dict[str, Counter[str]] = {}
     filed: dict[str, set[str]] = {}
-    for tau_result in results:
-        task, instruction = str(tau_result.task_id), tau_result.info.task.instruction if tau_result.info.task else ""
+    for result in results:
+        task, instruction = str(result.task_id), result.info.task.instruction if result.info.task else ""
         counts = by_task.setdefault(task, Counter())
         if instruction:
             counts[instruction] += 1
@@ -190,3 +282,265 @@ def _instructions(results: Iterable[_TauResult], part: Part) -> dict[str, str]:
             file=part.name,
         )
     return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}
+
+
+# -- tau2-bench ------------------------------------------------------------------------------------------------------
+
+_VOICE = "it holds spoken conversations, in ticks of sound instead of messages; only written ones are read"
+_INSTRUCTIONS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+
+
+class _Settings(Struct, frozen=True, gc=False):
+    llm: str | None = None
+
+
+class _Environment(Struct, frozen=True, gc=False):
+    domain_name: str = ""
+    policy: str | None = None
+
+
+class _Info(Struct, frozen=True, gc=False):
+    num_trials: int | None = None
+    max_steps: int | None = None
+    max_errors: int | None = None
+    user_info: _Settings | None = None
+    agent_info: _Settings | None = None
+    #: Of voices, whose conversations are ticks of sound.
+    audio_native_config: Raw = Raw(b"null")
+    environment_info: _Environment | None = None
+
+
+class _Scenario(Struct, frozen=True, gc=False):
+    persona: str | None = None
+    instructions: str | dict[str, Any] | None = None
+
+
+class _Criteria(Struct, frozen=True, gc=False):
+    actions: list[dict[str, Any]] | None = None
+    communicate_info: list[Any] | None = None
+
+
+class _Task(Struct, frozen=True, gc=False):
+    id: str | int
+    user_scenario: _Scenario | None = None
+    evaluation_criteria: _Criteria | None = None
+
+    def instruction(self) -> tuple[str, ...]:
+        """What the user was told, part by part, each with its name; the persona last."""
+        scenario = self.user_scenario or _Scenario()
+        given = scenario.instructions
+        if isinstance(given, dict):
+            parts = {key: given[key] for key in _INSTRUCTIONS if isinstance(given.get(key), str)}
+        else:
+            parts = {"instructions": given or ""}
+        parts["persona"] = scenario.persona or ""
+        return tuple(f"{key.replace('_', ' ')}: {text}" for key, text in parts.items() if text)
+
+
+class _ActionCheck(Struct, frozen=True, gc=False):
+    action: Any = None
+
+
+class _RewardInfo(Struct, frozen=True, gc=False):
+    reward: float | None = None
+    action_checks: list[_ActionCheck] | None = None
+    reward_breakdown: dict[str, float | None] | None = None
+
+
+class _Simulation(Struct, frozen=True, gc=False):
+    task_id: str | int
+    messages: tuple[Message, ...] | None = None
+    ticks: Raw = Raw(b"null")
+    termination_reason: str | None = None
+    reward_info: _RewardInfo | None = None
+    agent_cost: float | None = None
+    user_cost: float | None = None
+    duration: float | None = None
+    trial: int | None = None
+    seed: int | None = None
+
+
+class _Told(NamedTuple):
+    """What the results say of all simulations: their tasks, what they share, and the domain of each task."""
+
+    tasks: Mapping[str, _Task] = {}
+    facts: Mapping[str, str] = {}
+    domains: Mapping[str, str] = {"": ""}
+    planned: tuple[int, int] | None = None
+
+
+_INFO = msgspec.json.Decoder(_Info)
+_TASKS = msgspec.json.Decoder(list[dict[str, Any]])
+_SIMULATION = msgspec.json.Decoder(_Simulation)
+
+
+class Tau2(DialogueFormat):
+    """Tasks, and the simulations of them."""
+
+    name = "tau2"
+    summary = "tau2-bench results: an object of info, tasks and simulations, or a folder of them"
+    fields: ClassVar = _FIELDS
+    goes_on = True
+
+    def recognise(self, peek: Peek) -> bool:
+        given = peek.json
+        if isinstance(given, dict):
+            one = {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
+            return one or _is_results(peek)
+        return _is_judged(_first(given) if isinstance(given, list) else peek.first_line or {})
+
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
+        return (dialogue for _, dialogue in self.read_parts([part], notes))
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """Files of their own, and folders: a simulation belongs to the results.json of the folder above it."""
+        by_folder: dict[str, _Told] = {}
+        names = _TrialNames(notes)
+        for part in parts:
+            folder, _, _ = part.name.replace("\\", "/").rpartition("/")
+            if _is_results(Peek(part)):
+                members = members_of(part.buffer(), part)
+                known = by_folder[folder] = _told(members, part, notes)
+                pieces = _simulations(members, part, alone=len(parts) == 1)
+            else:
+                known = by_folder.get(folder.rpartition("/")[0], _Told())
+                pieces = _bare_simulations(part)
+            for name, simulation in _conversations(_SIMULATION, pieces, part, notes):
+                try:
+                    yield part, _tau2_dialogue(simulation, known, names)
+                except DialgaugeError as error:
+                    notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+def _is_results(peek: Peek) -> bool:
+    """True for an object that looks like results of tau2-bench, by its info, tasks or simulations."""
+    given = peek.json if isinstance(peek.json, dict) else {}
+    info = given.get("info")
+    known = info.keys() if isinstance(info, dict) else set[str]()
+    planned = "agent_info" in known and "user_scenario" in _first(given.get("tasks"))
+    return {"agent_info", "user_info"} <= known or planned or _is_judged(_first(given.get("simulations")))
+
+
+def _is_judged(simulation: Mapping[str, Any]) -> bool:
+    keys = simulation.keys()
+    return {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys) and "traj" not in keys
+
+
+def _simulations(members: Sequence[tuple[str, Raw]], part: Part, *, alone: bool) -> Iterable[Raw]:
+    """The simulations in a file of results, of every list of them; those of a folder lie beside it."""
+    names = {name for name, _ in members}
+    if "simulations" in names:
+        return [each for name, raw in members if name == "simulations" for each in elements_of(raw, part)]
+    if alone:
+        why = "it has neither 'simulations' nor, as in a folder of results, 'simulation_index'"
+        if "simulation_index" in names:
+            why = "its conversations lie in the folder 'simulations' beside it; name the folder that holds both"
+        raise DialgaugeError(why, file=part.name)
+    return []
+
+
+def _bare_simulations(part: Part) -> list[Raw]:
+    """The simulations of a file that has nothing else: one, a list, or a line each."""
+    content = part.buffer()
+    if begins(content) == b"[":
+        return elements_of(content, part)
+    return list(values_of_lines(content, part)) if are_lines(content) else [decode(RAW, content, part)]
+
+
+def _told(members: Sequence[tuple[str, Raw]], part: Part, notes: Notes) -> _Told:
+    """What a file of results says of all its simulations; its tasks, as they stand there, are noted."""
+    info = next((decode(_INFO, raw, part) for name, raw in reversed(members) if name == "info"), _Info())
+    if not 0 <= (info.num_trials or 0) <= _MOST:
+        raise DialgaugeError(f"info, num_trials: must be from 0 to {_MOST:,} (got {info.num_trials})", file=part.name)
+    if bytes(info.audio_native_config) != b"null":
+        raise DialgaugeError(_VOICE, file=part.name)
+    given = [task for name, raw in members if name == "tasks" for task in decode(_TASKS, raw, part)]
+    notes.tasks += given
+    tasks: dict[str, _Task] = {}
+    for entry in given:
+        try:
+            task = msgspec.convert(entry, _Task)
+        except msgspec.ValidationError as error:
+            raise DialgaugeError(f"tasks: {error}", file=part.name) from error
+        if tasks.setdefault(str(task.id), task) != task:
+            raise DialgaugeError(f"two different tasks have the id '{task.id}'", file=part.name)
+    planned = (len(tasks), info.num_trials or 0)
+    environment = info.environment_info or _Environment()
+    facts = {
+        **_facts(
+            agent=info.agent_info.llm if info.agent_info else None,
+            user=info.user_info.llm if info.user_info else None,
+            max_steps=info.max_steps,
+            max_errors=info.max_errors,
+        ),
+        **({"task_set": _task_set({k: "\n".join(v.instruction()) for k, v in tasks.items()})} if tasks else {}),
+        **({"policy": checksum(environment.policy)} if environment.policy else {}),
+    }
+    return _Told(tasks, facts, _domains(environment.domain_name, tasks), planned if any(planned) else None)
+
+
+def _domains(whole: str, tasks: Mapping[str, _Task]) -> dict[str, str]:
+    """The domain of each task: the file's, under an empty name, unless its tasks say that they are of several."""
+    domains = {}
+    for name, task in tasks.items():
+        given = task.user_scenario.instructions if task.user_scenario else None
+        domains[name] = str(given.get("domain") or whole) if isinstance(given, dict) else whole
+    return {"": whole, **(domains if len(set(domains.values())) > 1 else {})}
+
+
+def _tau2_dialogue(simulation: _Simulation, told: _Told, names: _TrialNames) -> Dialogue:
+    name, trial = str(simulation.task_id), simulation.trial or 0
+    if simulation.messages is None:
+        raise DialgaugeError("it has no messages" if bytes(simulation.ticks) == b"null" else _VOICE)
+    task, domain = told.tasks.get(name), told.domains.get(name, told.domains[""])
+    if told.tasks and task is None:
+        raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
+    judged = simulation.reward_info or _RewardInfo()
+    criteria = (task.evaluation_criteria if task else None) or _Criteria()
+    stored = _stored_calls(judged)
+    seconds = _seconds_by_side(simulation.messages)
+    costs = {"agent": simulation.agent_cost, "user": simulation.user_cost}
+    usage = {side: SideUsage(cost=cost, seconds=seconds.get(side)) for side, cost in costs.items()}
+    outcome = _outcome(
+        "tau2",
+        name,
+        trial,
+        judged.reward,
+        simulation.termination_reason or "",
+        planned=told.planned,
+        parts={key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None},
+        seconds=simulation.duration,
+        usage={side: used for side, used in usage.items() if used != SideUsage()},
+        expected=expected_calls(criteria.actions) if stored is None else stored,
+        graded=stored is not None,
+        outputs=tuple(map(as_text, criteria.communicate_info or ())),
+        facts={**_facts(seed=simulation.seed), **told.facts},
+    )
+    instruction = task.instruction() if task else ()
+    return Dialogue(
+        id=names.name(name, trial),
+        turns=tuple(turns_of(simulation.messages)),
+        goal=Goal(message=instruction) if instruction else None,
+        domains=(domain,) if domain else (),
+        outcome=outcome,
+    )
+
+
+def _stored_calls(judged: _RewardInfo) -> tuple[Call, ...] | None:
+    checks = judged.action_checks
+    return None if checks is None else expected_calls([check.action for check in checks])
+
+
+def _seconds_by_side(messages: Sequence[Message]) -> dict[str, float]:
+    """How long the messages of each side took, by their times; nothing where a message has no such time."""
+    sides = {"assistant": "agent", "user": "user"}
+    try:
+        times = [datetime.fromisoformat(str(message.timestamp)).timestamp() for message in messages]
+    except ValueError:
+        return {}
+    seconds: dict[str, float] = {}
+    for message, before, after in zip(messages[1:], times, times[1:], strict=False):
+        if message.role in sides:
+            side = sides[message.role]
+            seconds[side] = round(seconds.get(side, 0.0) + max(after - before, 0.0), 6)
+    return seconds

@@ -14,10 +14,9 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.jsonfile import decode
-from dialgauge.formats.logs.messages import MOST_MESSAGES, LogMessages, is_message, read_messages
+from dialgauge.formats.logs.messages import MOST_MESSAGES, LogMessages, Message, WrittenCall, is_message, read_messages
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import TauMessage, WrittenToolCall
 
 T = TypeVar("T")
 
@@ -63,7 +62,7 @@ def records_of(part: Part, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
 
 def put_together(calls: Sequence[ModelCall], tools: Sequence[ToolRecord], notes: Notes) -> LogMessages:
     """The conversation that calls of a model were made in."""
-    messages: list[TauMessage] = []
+    messages: list[Message] = []
     for call in calls:
         sent = list(read_messages(_messages(call.sent, "user"), notes).messages)
         answered = list(read_messages(_messages(call.answered, "assistant"), notes).messages)
@@ -109,7 +108,7 @@ def _is_meant(value: Any) -> bool:
     return isinstance(value, dict) and ("role" in value or is_message(value))
 
 
-def _new(known: Sequence[TauMessage], sent: Sequence[TauMessage]) -> Sequence[TauMessage]:
+def _new(known: Sequence[Message], sent: Sequence[Message]) -> Sequence[Message]:
     """What of the messages sent was not said before: none of the longest beginning that the conversation ends with."""
     before = [message for message in known if message.role != "system"]
     prompts = [message for message in sent if message.role == "system"]
@@ -123,13 +122,13 @@ def _new(known: Sequence[TauMessage], sent: Sequence[TauMessage]) -> Sequence[Ta
     return [*prompts, *others]
 
 
-def _same(earlier: TauMessage, other: TauMessage) -> bool:
+def _same(earlier: Message, other: Message) -> bool:
     names = ([(call.name, call.arguments) for call in message.tool_calls or ()] for message in (earlier, other))
     first, second = names
     return earlier.role == other.role and (earlier.content or "") == (other.content or "") and first == second
 
 
-def _with_tools(messages: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> Iterator[TauMessage]:
+def _with_tools(messages: Sequence[Message], tools: Sequence[ToolRecord]) -> Iterator[Message]:
     """The messages, with results from the tools' records where no message has them; calls that no message made last."""
     answered = {message.id for message in messages if message.role == "tool"}
     known: Mapping[str, ToolRecord] = {tool.id: tool for tool in tools if tool.id is not None}
@@ -142,10 +141,10 @@ def _with_tools(messages: Sequence[TauMessage], tools: Sequence[ToolRecord]) -> 
             made.add(call.id)
             tool = known.get(call.id)
             if tool is not None and call.id not in answered and tool.result is not None:
-                yield TauMessage("tool", tool.result, None, call.id, None, tool.failed)
+                yield Message("tool", tool.result, None, call.id, None, tool.failed)
     if any(message.tool_calls for message in messages):
         return
     for tool in tools:
-        yield TauMessage("assistant", None, (WrittenToolCall(tool.id, tool.name, tool.arguments),))
+        yield Message("assistant", None, (WrittenCall(tool.id, tool.name, tool.arguments),))
         if tool.result is not None:
-            yield TauMessage("tool", tool.result, None, tool.id, None, tool.failed)
+            yield Message("tool", tool.result, None, tool.id, None, tool.failed)

@@ -27,10 +27,10 @@ from dialgauge.formats.logs.logged import (
     number_in,
     score_in,
 )
+from dialgauge.formats.logs.messages import as_text
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import as_text
 
 _ANY = msgspec.json.Decoder(Any)
 _KINDS = frozenset(

@@ -13,9 +13,16 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.logs.messages import LogMessages
+from dialgauge.formats.logs.messages import (
+    ENDED_BY,
+    LogMessages,
+    as_text,
+    checksum,
+    end_of,
+    expected_calls,
+    prompt_of,
+)
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.tau_messages import ENDED_BY, as_text, checksum, end_of, expected_calls
 
 #: The names by which a record says whether its task was done.
 VERDICTS = ("success", "passed", "reward")
@@ -223,7 +230,7 @@ class Numbering:
 def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int]) -> Dialogue:
     """A conversation of a log with everything that is known of it."""
     name, task, trial = named
-    turns = messages.turns()
+    turns, prompt = messages.turns(), prompt_of(messages.messages)
     judged = facts.success is not None or bool(facts.scores)
     reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
     return Dialogue(
@@ -248,7 +255,7 @@ def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: 
             facts={
                 **({"agent": facts.model} if facts.model else {}),
                 **({"error": facts.error[:1000]} if facts.error else {}),
-                **({"policy": checksum(messages.prompt)} if messages.prompt else {}),
+                **({"policy": checksum(prompt)} if prompt else {}),
                 **facts.shown,
             },
         ),

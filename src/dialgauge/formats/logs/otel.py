@@ -32,6 +32,7 @@ from dialgauge.formats.logs.logged import (
     logged_dialogue,
     number_in,
 )
+from dialgauge.formats.logs.messages import as_text
 from dialgauge.formats.logs.span_conversations import (
     ANSWERED,
     CONVERSATION,
@@ -46,7 +47,6 @@ from dialgauge.formats.logs.span_conversations import (
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
-from dialgauge.formats.tau_messages import as_text
 
 _PROMPT = "gen_ai.system_instructions"
 _TOKENS_IN, _TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
