@@ -62,7 +62,7 @@ class BlameConfusion(Struct, frozen=True, kw_only=True):
     happened: int
     failed: int
     #: Failures with one fault by the cause that was found, and whether it is the true one by what the fault did.
-    causes: Counter[Cause]
+    causes: Counter[str]
     right: Counter[tuple[str, bool]]
     #: Failures with two faults: the injected one was named, the channel's, or neither.
     two_faults: Counter[str]
@@ -134,7 +134,7 @@ def blame_confusion(
     judged = judged_conversations(held, town)
     blamed = blame_conversations(judged)
     failed = [blame for blame in blamed if blame.domains and blame.dialogue in ledger.events]
-    causes: Counter[Cause] = Counter()
+    causes: Counter[str] = Counter()
     right: Counter[tuple[str, bool]] = Counter()
     two_faults: Counter[str] = Counter()
     for failure in failed:
@@ -158,7 +158,7 @@ def blame_confusion(
     )
 
 
-def _damage(ledger: InjectedFaults, blame: ConversationBlame, event: InjectedEvent, domain: str) -> set[Cause]:
+def _damage(ledger: InjectedFaults, blame: ConversationBlame, event: InjectedEvent, domain: str) -> set[str]:
     """The causes that the channel gave reason for, in the domain that is looked at and the one the fault befell."""
     damaged = ledger.damaged.get(blame.dialogue, set())
     touched = {speaker for speaker, where in damaged if where in (domain, event.domain, "booking", "general")}

@@ -22,7 +22,15 @@ from word_styles import STYLES, UNSEEN, Style
 
 from dialgauge.agents import Agent, Reply, RuleSystem, SystemContext, UserListener, Vocabulary, Wording, converse
 from dialgauge.dialogue import Act, Dialogue, Turn
-from dialgauge.lab import AgentSpec, blame_conversations, lab_scenario, make_lab_config, with_states, with_told_acts
+from dialgauge.lab import (
+    AgentSpec,
+    blame_conversations,
+    blame_sentence,
+    lab_scenario,
+    make_lab_config,
+    with_states,
+    with_told_acts,
+)
 from dialgauge.tasks import judge_outcomes
 from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceDesk, draw_goals, load_domain
 
@@ -193,7 +201,7 @@ def show(tally: Tally, dialogues: Sequence[Dialogue], most: int) -> None:
         for name, task in one.strict.tasks.items() if one.strict else ():
             print("  ", name, "ok" if task.success else task.why)
         link = tally.blamed[dialogue.id].link
-        print("  blamed:", link and (link.side, link.sentence), dialogue.outcome and dialogue.outcome.reason)
+        print("  blamed:", link and (link.side, blame_sentence(link)), dialogue.outcome and dialogue.outcome.reason)
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from agents.test_history_bots import server
 from dialgauge.agents import Reply, Vocabulary
-from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
+from dialgauge.dialogue import Act, Blame, Call, Dialogue, Outcome, Turn
 from dialgauge.draws import Draws
-from dialgauge.lab import AgentSpec, BrokenLink, ConversationBlame, converse, open_domain, with_told_acts
+from dialgauge.lab import AgentSpec, ConversationBlame, converse, open_domain, with_told_acts
 from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -146,8 +146,8 @@ def test_a_booking_beside_the_right_one_is_noticed(words: Any) -> None:
 
 def test_a_failure_without_evidence_is_not_understood() -> None:
     unread, untold = (
-        BrokenLink("unread", cause="not_understood"),
-        BrokenLink("reference_untold", cause="acted_on_wrong"),
+        Blame(dialogue="d", side="lab", cause="not_understood"),
+        Blame(dialogue="d", side="system", cause="acted_on_wrong"),
     )
     for domains, understood in (({"a": unread}, False), ({"a": unread, "b": untold}, True), ({}, True)):
         assert ConversationBlame(dialogue="d", goal="d", success=not domains, domains=domains).understood is understood

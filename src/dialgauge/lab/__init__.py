@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         ConversationBlame as ConversationBlame,
         blame_conversations as blame_conversations,
     )
-    from dialgauge.lab.blame.broken_links import CAUSE_WORDS as CAUSE_WORDS, BrokenLink as BrokenLink
+    from dialgauge.lab.blame.reasons import CAUSE_WORDS as CAUSE_WORDS, blame_sentence as blame_sentence
     from dialgauge.lab.corpora import (
         Form as Form,
         Written as Written,

@@ -11,7 +11,7 @@ import msgspec
 from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.files import atomic, together
 from dialgauge.formats import write
-from dialgauge.lab.blame.blame_scores import BLAME_SIDES
+from dialgauge.lab.blame.scores import BLAME_SIDES
 from dialgauge.runs import Run
 from dialgauge.worlds.domain import Domain
 

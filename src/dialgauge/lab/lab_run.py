@@ -19,7 +19,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.blame.attribution import blame_conversations
-from dialgauge.lab.blame.blame_scores import blame_frames, score_blame
+from dialgauge.lab.blame.scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
 from dialgauge.lab.lab_config import (
     LAB_LIMITS,

@@ -1,6 +1,6 @@
 """The measures of agents in conversation, as cards. The evidence is :class:`Outcomes`: a unit is a conversation.
 
-Those of blame stand beside what they measure, in ``blame/blame_scores.py``.
+Those of blame stand beside what they measure, in ``blame/scores.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.lab.blame.blame_scores import BLAME_CARDS
+from dialgauge.lab.blame.scores import BLAME_CARDS
 from dialgauge.measures import (
     Card,
     Count,

@@ -12,10 +12,10 @@ import msgspec
 import polars as pl
 
 from dialgauge.agents import BROKEN_ENDS, END_WORDS
-from dialgauge.dialogue import Act, Call, Dialogue, Outcome
+from dialgauge.dialogue import Act, Blame, Call, Dialogue, Outcome
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.lab.blame.blame_scores import BLAME, BLAME_SIDES
-from dialgauge.lab.blame.broken_links import CAUSE_WORDS, CAUSES, SIDE_OF, link_sentence
+from dialgauge.lab.blame.reasons import CAUSE_WORDS, CAUSES, SIDE_OF, blame_sentence
+from dialgauge.lab.blame.scores import BLAME, BLAME_SIDES
 from dialgauge.lab.lab_run import FROM_WORDS
 from dialgauge.lab.study import condition_words, nothing_to_predict
 from dialgauge.measures import Score
@@ -470,10 +470,15 @@ STUDY_VIEW = View(
 def blame_rows(blame: Iterable[Mapping[str, Any]], reasons: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Rows of the table ``blame``, each with its sentence; ``reasons`` are the rows of why tasks failed."""
     whys = reason_texts(row for row in reasons if row["rule"] == "strict")
-    return [
-        {**row, "sentence": link_sentence(row, whys.get((row["dialogue"], row["domain"], "strict"), ""))}
-        for row in blame
-    ]
+    rows = []
+    for row in blame:
+        why = whys.get((row["dialogue"], row["domain"], "strict"), "")
+        record = Blame(
+            dialogue=row["dialogue"], unit=row["domain"] or "", side=row["side"] or "", turn=row["turn"],
+            code=row["code"] or "", arguments=tuple(row["arguments"] or ()),
+        )  # fmt: skip
+        rows.append({**row, "sentence": blame_sentence(record, why)})
+    return rows
 
 
 def cross_evaluation(runs: Iterable[Run], measure: str = "Success(rules=strict)") -> Table:

@@ -6,8 +6,8 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.lab.blame.blame_scores import BlameEvidence as BlameEvidence
-    from dialgauge.lab.blame.broken_links import CAUSES as CAUSES, SIDE_OF as SIDE_OF, Cause as Cause
+    from dialgauge.lab.blame.reasons import CAUSES as CAUSES, SIDE_OF as SIDE_OF, Cause as Cause
+    from dialgauge.lab.blame.scores import BlameEvidence as BlameEvidence
 
 
 if not TYPE_CHECKING:

@@ -9,15 +9,13 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, EXPLANATION, SYSTEM_QUIT
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.intents import INFORM, INTENTS
-from dialgauge.lab.blame.broken_links import BrokenLink
 from dialgauge.lab.blame.chain import Chain
-from dialgauge.lab.blame.spoken_record import TalkRecord, spelled_alike
+from dialgauge.lab.blame.reasons import SIDE_OF, blame_for, chain_order, technical_failure
+from dialgauge.lab.blame.record import TalkRecord, alike
 from dialgauge.lab.told_acts import READ
 from dialgauge.tasks import ACTS_READ, JudgedConversation, JudgedConversations, StrictVerdict
-from dialgauge.values import same_value
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 
 #: What was done, and otherwise than wanted.
@@ -33,7 +31,7 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
     #: Strict success; None where infrastructure broke it and it is left out.
     success: bool | None
     #: What is blamed for each domain that failed; the empty domain stands for the whole conversation.
-    domains: dict[str, BrokenLink] = {}
+    domains: dict[str, Blame] = {}
     #: Did a side break a link anywhere, harmful or not? None where the record does not tell.
     user_erred: bool | None = None
     system_erred: bool | None = None
@@ -41,15 +39,16 @@ class ConversationBlame(Struct, frozen=True, kw_only=True):
     @property
     def first(self) -> str | None:
         """The domain whose link broke first; None where nothing failed."""
-        return min(self.domains, key=lambda domain: self.domains[domain].order, default=None)
+        return min(self.domains, key=lambda domain: chain_order(self.domains[domain]), default=None)
 
     @property
     def understood(self) -> bool:
         """Is there evidence for the verdict? Not where every failure is one of the lab's own understanding."""
-        return not self.domains or any(link.side != "lab" for link in self.domains.values())
+        return not self.domains or any(blame.side != "lab" for blame in self.domains.values())
 
     @property
-    def link(self) -> BrokenLink | None:
+    def link(self) -> Blame | None:
+        """The broken link that the whole conversation is blamed on."""
         return None if self.first is None else self.domains[self.first]
 
 
@@ -61,8 +60,8 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
         if conversation.strict is not None:
             blamed.append(_blame(conversation, conversation.strict, conversation.wanted, judged.search))
     for dialogue in judged.left_out:
-        link = _technical(dialogue)
-        domains = {} if link is None else {"": link}
+        technical = technical_failure(dialogue)
+        domains = {} if technical is None else {"": technical}
         goal_id = dialogue.id.rpartition("#")[0] or dialogue.id
         blamed.append(ConversationBlame(dialogue=dialogue.id, goal=goal_id, success=None, domains=domains))
     return blamed
@@ -71,44 +70,39 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 def _blame(
     conversation: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch
 ) -> ConversationBlame:
-    dialogue = conversation.dialogue if search.domain.multiwoz else spelled_alike(conversation.dialogue, goal)
+    dialogue = conversation.dialogue
+    blamed = ConversationBlame(
+        dialogue=dialogue.id, goal=conversation.goal, success=verdict.success, user_erred=False, system_erred=False
+    )
     if verdict.success and _all_held(dialogue, goal):
-        return ConversationBlame(
-            dialogue=conversation.dialogue.id,
-            goal=conversation.goal,
-            success=True,
-            user_erred=False,
-            system_erred=False,
-        )
-    talk, technical = TalkRecord(dialogue, search), _technical(dialogue)
-    traceable = talk.user_acts
-    read = conversation.dialogue.ended.facts.get(ACTS_READ) == READ
-    domains: dict[str, BrokenLink] = {}
-    broken: list[BrokenLink] = []
+        return blamed
+    talk, technical = TalkRecord(dialogue, search), technical_failure(dialogue)
+    read = dialogue.ended.facts.get(ACTS_READ) == READ
+    domains: dict[str, Blame] = {}
+    sides: set[str] = set()
     for task in sorted(goal.tasks, key=lambda task: bool(task.links)):
         outcome = verdict.tasks[task.domain]
         chain = Chain(task, verdict.tasks, talk, domains)
-        links: list[BrokenLink] = []
-        for failure in outcome.failures if traceable else ():
+        broken: list[Blame] = []
+        for failure in outcome.failures if talk.user_acts else ():
             # A technical failure is behind it, unless the task was settled wrongly before that.
             of_agent = technical is None or failure.reason in _SETTLED
-            links += chain.of_failure(failure) if of_agent else filter(None, [technical])
-        unnoticed = list(chain.unnoticed()) if traceable and technical is None else []
+            broken += chain.of_failure(failure) if of_agent else filter(None, [technical])
+        unnoticed = list(chain.unnoticed()) if talk.user_acts and technical is None else []
         if read:
-            links, unnoticed = ([_of_the_lab(link) for link in some] for some in (links, unnoticed))
-        broken += [*links, *unnoticed]
+            broken, unnoticed = ([_of_the_lab(blame) for blame in some] for some in (broken, unnoticed))
+        sides |= {blame.side for blame in (*broken, *unnoticed)}
         if not outcome.success:
-            unclear = BrokenLink("all_held" if talk.user_acts else "acts_not_recorded", turn=talk.last)
-            link = min(links or [technical or unclear], key=lambda link: link.order)
-            domains[task.domain] = link
-    sides = {link.side for link in broken}
-    return ConversationBlame(
-        dialogue=conversation.dialogue.id,
-        goal=conversation.goal,
-        success=verdict.success,
+            code = "all_held" if talk.user_acts else "acts_not_recorded"
+            unclear = blame_for(dialogue.id, task.domain, code, talk.last)
+            domains[task.domain] = replace(min(broken or [technical or unclear], key=chain_order), unit=task.domain)
+    user_seen = talk.user_acts and talk.system_acts and talk.user_hears
+    system_seen = talk.user_acts and talk.system_hears
+    return replace(
+        blamed,
         domains={task.domain: domains[task.domain] for task in goal.tasks if task.domain in domains},
-        user_erred="user" in sides or (False if talk.user_seen or technical else None),
-        system_erred="system" in sides or (False if talk.system_seen or technical else None),
+        user_erred="user" in sides or (False if user_seen or technical else None),
+        system_erred="system" in sides or (False if system_seen or technical else None),
     )
 
 
@@ -124,29 +118,16 @@ def _all_held(dialogue: Dialogue, goal: DomainGoal) -> bool:
         for act in turn.acts if turn.speaker == "user" else ():
             if INTENTS[act.name] == INFORM:
                 said[act.domain, act.slot] = act.values[-1] if act.values else ""
-    return _technical(dialogue) is None and all(
-        (task.domain, slot) in said and same_value(said[task.domain, slot], value)
+    return technical_failure(dialogue) is None and all(
+        (task.domain, slot) in said and alike(said[task.domain, slot], value)
         for task in goal.tasks
         for given in (task.info, task.book or {})
         for slot, value in given.items()
     )
 
 
-def _of_the_lab(link: BrokenLink) -> BrokenLink:
-    """The link; with a system that speaks freely, errors of our user count as our failure to understand the text."""
-    return replace(link, cause="not_understood") if link.side == "user" else link
-
-
-def _technical(dialogue: Dialogue) -> BrokenLink | None:
-    """The technical failure that ended a conversation: an agent that raised or hung up, or infrastructure."""
-    outcome = dialogue.outcome
-    if outcome is None:
-        return None
-    hung_up = outcome.reason == SYSTEM_QUIT and outcome.ended_by == "system"
-    if outcome.reason not in (AGENT_ERROR, *BROKEN_ENDS) and not hung_up:
-        return None
-    why = outcome.facts.get(EXPLANATION)
-    return BrokenLink(
-        "failed" if why else "ended", turn=max(len(dialogue.turns) - 1, 0), given=(why or outcome.reason,),
-        entity=outcome.ended_by,
-    )  # fmt: skip
+def _of_the_lab(blame: Blame) -> Blame:
+    """The same; with a system that speaks freely, errors of our user are our failure to understand the text."""
+    if blame.side != "user":
+        return blame
+    return replace(blame, cause="not_understood", side=SIDE_OF["not_understood"])

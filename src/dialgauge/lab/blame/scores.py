@@ -1,8 +1,7 @@
 """What a run keeps of blame: measures with intervals, and two tables.
 
-``blame``        dialogue, domain, cause, side, part, slot, turn, said_turn, heard_turn, acted_turn, answered_turn,
-                 first (is this what the whole conversation is blamed on?), reason (a code of
-                 ``broken_links.LINK_WORDS`` or of the reasons of tasks), given, wanted, entity, times, of
+``blame``        dialogue, domain, side, cause, turn, code (of ``reasons.WORDS`` or of the reasons of tasks), arguments,
+                 first (is this what the whole conversation is blamed on?)
 ``blame_sides``  dialogue, success, user_erred, system_erred
 """
 
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge.lab.blame.broken_links import CAUSES, SIDES
+from dialgauge.lab.blame.reasons import CAUSES, SIDES
 from dialgauge.measures import (
     Card,
     Measure,
@@ -87,10 +86,10 @@ def _blame(evidence: BlameEvidence, settings: Settings) -> UnitNumbers:
     part = evidence.named
 
     def hit(blame: ConversationBlame) -> tuple[bool, bool]:
-        link = blame.link
-        if link is None:
+        found = blame.link
+        if found is None:
             return False, False
-        return (link.cause != "unclear" if not part else part in (link.cause, link.side)), True
+        return (part in (found.cause, found.side) if part else found.cause != "unclear"), True
 
     return _share(evidence, hit)
 
@@ -206,19 +205,22 @@ def blame_frames(blamed: Sequence[ConversationBlame]) -> Mapping[str, Callable[[
 def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
     import polars as pl
 
-    numbers = ("turn", "said_turn", "heard_turn", "acted_turn", "answered_turn")
-    schema: dict[str, Any] = dict.fromkeys(("dialogue", "domain", "cause", "side", "part", "slot"), pl.String)
-    schema |= dict.fromkeys(numbers, pl.Int64) | {"first": pl.Boolean, "reason": pl.String}
-    schema |= {"given": pl.List(pl.String), "wanted": pl.String, "entity": pl.String, "times": pl.Int64, "of": pl.Int64}
+    schema: dict[str, Any] = dict.fromkeys(("dialogue", "domain", "side", "cause"), pl.String)
+    schema |= {"turn": pl.Int64, "code": pl.String, "arguments": pl.List(pl.String), "first": pl.Boolean}
     rows = (
         (
-            blame.dialogue, domain or None, link.cause, link.side, link.part or None, link.slot or None,
-            *(getattr(link, number) for number in numbers), domain == blame.first, link.reason,
-            link.given, link.wanted or None, link.entity or None, link.times, link.of,
+            each.dialogue,
+            domain or None,
+            link.side,
+            link.cause,
+            link.turn,
+            link.code,
+            link.arguments,
+            domain == each.first,
         )
-        for blame in blamed
-        for domain, link in blame.domains.items()
-    )  # fmt: skip
+        for each in blamed
+        for domain, link in each.domains.items()
+    )
     return frame_of(rows, schema)
 
 

@@ -1,0 +1,260 @@
+"""Why a user did not say what its goal has: its own doing, something it misheard, or a conversation that ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
+from dialgauge.dialogue import Act, Blame, Call
+from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
+from dialgauge.lab.blame.reasons import Cause
+from dialgauge.lab.blame.record import DomainRecord, TalkRecord, Word, about, alike, names_one, same_slot
+from dialgauge.values import constrains
+from dialgauge.worlds.domain import SEARCH
+
+#: Limits that end a conversation. One of time is a technical failure: somebody hung.
+_CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
+#: A user that repeated itself so often in a domain may have lost patience over it.
+_PATIENCE = 2
+
+
+class Excuses:
+    """What excuses a user in one domain."""
+
+    def __init__(self, talk: TalkRecord, record: DomainRecord) -> None:
+        self._talk, self._record = talk, record
+        self._names, self._references = talk.domains.names, talk.domains.references
+
+    @property
+    def last_chance(self) -> int:
+        """The turn in which the user went on to something else, or left."""
+        last, turns = self._record.last_turn, self._talk.turns
+        if last is None:
+            return self._talk.last_user_turn
+        return next((at for at in range(last + 1, len(turns)) if turns[at].speaker == "user"), last)
+
+    def unsaid(self, part: str, slot: str, wanted: str) -> Blame:
+        """The user never said something."""
+        record = self._record
+        if phantom := self._phantom(part, slot):
+            what = f"{phantom.intent} {phantom.slot} {phantom.value}".strip()
+            return record.blame("answer_unsaid", phantom.turn, slot, what)
+        if (missed := self._missed_question(slot)) is not None:
+            return record.blame("question_missed", missed, slot)
+        if other := self._sent_away_falsely() or self.cut_off(slot) or self._sent_away():
+            return other
+        code = "value_never_said" if slot or wanted else "wish_never_said"
+        return record.blame(code, self.last_chance, slot, wanted)
+
+    def _phantom(self, part: str, slot: str) -> Word | None:
+        """What the user heard though nobody said it, and took for the answer or a refusal."""
+        for word in self._record.told_heard:
+            now = [spoken for spoken in self._record.told if spoken.turn == word.turn]
+            if word.intent in REFUSING and not any(spoken.intent == word.intent for spoken in now):
+                return word
+            answer = word.slot in self._references or (part == "request" and same_slot(word.slot, slot))
+            if answer and word.tells and not any(same_slot(spoken.slot, word.slot) and spoken.tells for spoken in now):
+                return word
+        return next(self._phantom_references(), None) if part == "booking" else None
+
+    def _phantom_references(self) -> Iterator[Word]:
+        """References that the user heard, of whatever domain, in turns that told none."""
+        for index, turn in enumerate(self._talk.turns):
+            if turn.speaker == "system" and not any(act.slot in self._references for act in turn.acts or ()):
+                for act in turn.heard or ():
+                    if act.slot in self._references:
+                        yield Word(index, act.intent, act.slot, ", ".join(act.values))
+
+    def _missed_question(self, slot: str) -> int | None:
+        """The first turn in which the system asked for a slot, where the user heard none of them."""
+        asked = [
+            word.turn
+            for word in self._record.told
+            if word.intent == REQUEST and word.slot == slot and self._talk.turns[word.turn].heard is not None
+        ]
+        heard = any(word.intent == REQUEST and word.slot == slot for word in self._record.told_heard)
+        return asked[0] if asked and not heard else None
+
+    def cut_off(self, slot: str) -> Blame | None:
+        """The conversation was cut off, or the user gave up: due to the side that misheard most turns, if any."""
+        outcome = self._talk.dialogue.outcome
+        reason = outcome.reason if outcome else ""
+        if reason not in (*_CUT_OFF, USER_GAVE_UP):
+            return None
+        domain = self._record.domain if reason == USER_GAVE_UP else ""
+        lost: list[tuple[int, Cause]] = [
+            (index, "said_not_heard" if turn.speaker == "user" else "answered_not_heard")
+            for index, turn in about(self._talk.turns, domain)
+            if turn.heard is not None and set(turn.heard) != set(turn.acts or ())
+        ]
+        why = _CUT_OFF.get(reason, "user gave up")
+        if lost and (reason != USER_GAVE_UP or self._repeats() >= _PATIENCE):
+            counts = Counter(cause for _, cause in lost)
+            turn, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
+            return self._record.blame("turns_lost", turn, slot, str(counts[cause]), why, cause=cause)
+        if reason == USER_GAVE_UP:
+            return None
+        since = -1 if self._record.last_turn is None else self._record.last_turn
+        later = [turn for turn in self._talk.turns[since + 1 :] if turn.speaker == "user"]
+        if since >= 0 and about(later, ""):  # it had gone on to other things
+            return None
+        exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
+        return self._record.blame("limit", self._talk.last, slot, f"{why}, after {exchanges}")
+
+    def _repeats(self) -> int:
+        """How often the user said nothing new of the domain."""
+        turns = [turn for _, turn in about(self._talk.turns, self._record.domain) if turn.speaker == "user"]
+        said = [{act for act in turn.acts or () if act.domain == self._record.domain} for turn in turns]
+        return sum(any(acts <= before for before in said[:place]) for place, acts in enumerate(said))
+
+    def _sent_away(self) -> Blame | None:
+        """The user left because the system said goodbye, or seemed to."""
+        outcome, turns = self._talk.dialogue.outcome, self._talk.turns
+        if outcome is None or outcome.reason != SYSTEM_QUIT:
+            return None
+        byes = {side: [at for at, turn in enumerate(turns) if turn.speaker == side and _bids(turn.acts)]
+                for side in ("user", "system")}  # fmt: skip
+        own = byes["user"][:1] or [len(turns)]
+        early = [at for at in byes["system"] if at < own[0]]
+        if not early:
+            return self._record.blame("goodbye_misheard", self._talk.last)
+        if _bids(turns[early[0] - 1].heard):
+            return self._record.blame("heard_unsaid", early[0] - 1, "goodbye")
+        return self._record.blame("goodbye_early", early[0])
+
+    def _sent_away_falsely(self) -> Blame | None:
+        """The first of the false refusals that were the last that the user heard of a domain before it left."""
+        record = self._record
+        named = max((word.turn for word in record.told if names_one(word, self._names)), default=-1)
+        refusals, first = record.tells(NO_OFFER, named), None
+        for turn, call in record.called(SEARCH, self.last_chance - 1):
+            if turn in refusals:
+                false = self.false_refusal(turn, call)
+                first = (first or false) if false else None
+        return first
+
+    def false_refusal(self, turn: int, call: Call) -> Blame | None:
+        """A search found nothing, with a value that is not what the user last said. None: it was the user's search."""
+        if call.found != 0:
+            return None
+        said = {word.slot: word for word in self._record.said if word.intent == INFORM and word.turn < turn}
+        for slot, value in call.arguments.items():
+            word = said.get(slot)
+            if not constrains(value) or (word is not None and alike(word.value, value)):
+                continue
+            heard = self._record.hears(slot, turn)
+            if heard is None or not alike(heard.value, value):
+                return self._record.blame("searched_otherwise", turn, slot, value)
+            if word is None:
+                return self._record.blame("heard_unsaid", heard.turn, slot, value)
+            return self._record.blame("misheard", max(word.turn, heard.turn), slot, word.value, value)
+        return None
+
+    # What the user said instead
+
+    def said_otherwise(self, slot: str, wanted: str, said: Word, linked: str = "", since: int | None = None) -> Blame:
+        """The user said another value than its goal has, perhaps because it misheard a name.
+
+        ``linked`` is the domain whose venue was meant, ``since`` the turn that named the one the user ended up with.
+        """
+        names = self._talk.domain(linked) if linked else None
+        if names and since is not None and since < said.turn and self._unheard_name(names, since):
+            return self._record.blame("name_misheard", since, slot, said.value)
+        heard = [
+            word for word in (names.told_heard if names else ())
+            if word.value == said.value and word.tells and word.slot in self._names
+        ]  # fmt: skip
+        if heard and not self.was_told(said, linked):
+            return self._record.blame("name_misheard", heard[0].turn, slot, said.value)
+        return self._record.blame("said_otherwise", said.turn, slot, said.value, wanted)
+
+    def was_told(self, said: Word, domain: str) -> bool:
+        """Did the system tell what the user says then?"""
+        return any(
+            alike(word.value, said.value) and word.tells and word.slot in self._names and word.turn < said.turn
+            for word in self._talk.domain(domain).told
+        )
+
+    def _unheard_name(self, names: DomainRecord, turn: int) -> bool:
+        """Did the system name something in a turn, and the user heard no such name?"""
+        named = [word for word in names.told if word.turn == turn and word.slot in self._names and word.tells]
+        heard = {(word.slot, word.value) for word in names.told_heard if word.turn == turn}
+        recorded = self._talk.turns[turn].heard is not None
+        return recorded and bool(named) and not any((word.slot, word.value) in heard for word in named)
+
+    def named(self, since: int) -> list[Word]:
+        """What the system named since a turn."""
+        return [word for word in self._record.told if names_one(word, self._names) and word.turn >= since]
+
+    def other_name(self, after: int) -> Word | None:
+        """The first name that the user said after a turn and that the system had not told."""
+        words = (word for slot in self._names for word in self._record.says(slot) if word.turn > after)
+        return next(
+            (word for word in words if constrains(word.value) and not self.was_told(word, self._record.domain)), None
+        )
+
+    def name_lost(self, since: int) -> Blame | None:
+        """Why the user did not end up with what the system named since a turn. None: it named nothing."""
+        record, named = self._record, self.named(since)
+        if not named:
+            return None
+        first = named[0].turn
+        if other := self.other_name(first):
+            heard = next((word.turn for word in record.told_heard if word.value == other.value), other.turn)
+            return self._unheard_reply(first, heard) or self.said_otherwise(
+                other.slot, named[0].value, other, record.domain
+            )
+        if self._unheard_name(record, first):
+            return record.blame("name_misheard", first, named[0].slot)
+        return (
+            self._unheard_reply(first, self._talk.last)
+            or self.cut_off(named[0].slot)
+            or record.blame("name_not_taken", self.last_chance, named[0].slot, named[0].value, str(first))
+        )
+
+    def _unheard_reply(self, since: int, until: int) -> Blame | None:
+        """The first turn about the domain, after one and before another, of which the system heard nothing."""
+        for index, turn in about(self._talk.turns[:until], self._record.domain):
+            if index > since and turn.speaker == "user" and turn.heard is not None:
+                said = {(act.domain, act.slot, act.values) for act in turn.acts or () if act.domain != "general"}
+                if not said & {(act.domain, act.slot, act.values) for act in turn.heard}:
+                    return self._record.blame("reply_unheard", index)
+        return None
+
+    def unasked(self, slot: str, since: int | None) -> Blame:
+        """The user never asked for something, or not about what it ended up with since a turn."""
+        record = self._record
+        if since is None:
+            blame = self.unsaid("request", slot, "")
+            return record.blame("never_asked", blame.turn or 0, slot) if blame.cause == "never_said" else blame
+        if self._unheard_name(record, since):
+            return record.blame("name_misheard", since, slot)
+        return self.cut_off(slot) or record.blame("never_asked", self.last_chance, slot)
+
+    def after_refusal(self, slot: str, wanted: str, intent: str, refusals: list[int]) -> Blame:
+        """The first try was refused, and the user never said what comes after."""
+        hearable = [turn for turn in refusals if self._talk.turns[turn].heard is not None]
+        heard = any(word.intent == intent and word.turn in hearable for word in self._record.told_heard)
+        if hearable and not heard:
+            return self._record.blame("refusal_unheard", hearable[0], slot)
+        if not self._talk.user_hears:
+            return self._record.blame("untraceable", refusals[0], slot)
+        return self.cut_off(slot) or self._record.blame("value_never_said", self.last_chance, slot, wanted)
+
+    def invented(self, wanted: Mapping[str, str]) -> Iterator[Blame]:
+        """Constraints that the goal does not have: heard without being said, or said."""
+        record = self._record
+        for slot in record.informable:
+            heard = record.hears(slot, self._talk.last)
+            if slot in wanted or heard is None or not constrains(heard.value):
+                continue
+            words = record.says(slot)
+            if not words or not alike(words[-1].value, heard.value):
+                yield record.blame("heard_unsaid", heard.turn, slot, heard.value)
+            elif not self.was_told(words[-1], record.domain):  # picking what the system named is no fault
+                yield self.said_otherwise(slot, "none", words[-1], record.domain)
+
+
+def _bids(acts: tuple[Act, ...] | None) -> bool:
+    return any(act.intent == "bye" for act in acts or ())
