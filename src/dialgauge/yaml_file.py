@@ -152,6 +152,10 @@ class YamlDocument:
             reason, _, location = str(error).partition(" - at ")
             path = _path(location)
             where = f" in '{_dotted(path)}'" if path else ""
+            if path and reason == "Expected `array`, got `str`":
+                self._refuse(
+                    f"it is not {what}: '{_dotted(path)}' is a list; put it in brackets: [ ]", *path, cause=error
+                )
             quotes = "; put it in quotes if it is meant as text" if _MEANT_AS_TEXT.search(reason) else ""
             self._refuse(f"it is not {what}: {reason.replace('`', '')}{where}{quotes}", *path, cause=error)
 

@@ -18,7 +18,7 @@ states themselves. Exactly one decoder must read all states.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
@@ -41,8 +41,6 @@ _STATES = frozenset({*PREDICTED, *GOLD, *EITHER})
 _SPEAKERS = ("speaker", "role")
 #: Rows whose names are looked at to tell the layout.
 _SAMPLE = 200
-#: Rows in which changes are looked for, and pairs of turns that it takes to take states for them.
-_MOST_COMPARED, _PAIRS = 2000, 3
 
 
 class CommonPredictions(DialogueFormat):
@@ -91,7 +89,7 @@ def common_mapping(content: Any) -> Mapping:
         for side, at in sides.items()
     }
     _refuse_two_states(content, path, read, names)
-    mapping = Mapping(
+    return Mapping(
         reads="states",
         rows=path,
         dialogue=None if dialogue == "{dialogue}" else dialogue,
@@ -99,8 +97,6 @@ def common_mapping(content: Any) -> Mapping:
         predicted=read.get("predicted"),
         gold=read.get("gold"),
     )
-    _refuse_changes(mapping, content)
-    return mapping
 
 
 def _turn(content: Any, path: str, dialogue: str, names: Iterable[str]) -> Field | None:
@@ -210,32 +206,6 @@ def _refuse_two_states(content: Any, path: str, read: dict[str, Field], names: I
             continue
         if any(value not in EMPTY for value in values):
             raise Misfit(f"more than one reading is possible: the states may be {plain.at} or {name}")
-
-
-def _refuse_changes(mapping: Mapping, content: Any) -> None:
-    """States of which none keeps a slot of the turn before may be the changes of each turn."""
-    first = list(islice(rows(content, mapping.rows), _MOST_COMPARED))
-    try:
-        found = list(StateReader(mapping, "").read(first, Notes()))
-    except DialgaugeError:
-        return  # reading says what is wrong
-    if not keeps_slots(found):
-        raise Misfit(
-            "more than one reading is possible: no state keeps a slot of the turn before, so these may be changes"
-        )
-
-
-def keeps_slots(dialogues: Iterable[Dialogue]) -> bool:
-    """Whether some state has a slot of the turn before, as states that are not mere changes do."""
-    pairs = 0
-    for dialogue in dialogues:
-        states = [turn.predicted if turn.predicted is not None else turn.state or {} for turn in dialogue.turns]
-        slots = [{(domain, slot) for domain, inside in state.items() for slot in inside} for state in states]
-        for before, after in pairwise(slots):
-            if before & after:
-                return True
-            pairs += bool(before and after)
-    return pairs < _PAIRS
 
 
 def _numbering(all_rows: Iterator[Row], dialogue: str, turn: str) -> tuple[int, int]:

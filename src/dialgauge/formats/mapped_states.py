@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from msgspec.structs import replace
@@ -28,6 +30,15 @@ from dialgauge.formats.predictions.states import (
 from dialgauge.formats.row_paths import Pattern, Row, as_text
 from dialgauge.text import encodable
 
+#: Pairs of turns from which on states that keep no slot are refused, and not only noted.
+FEW_PAIRS = 3
+_MAY_BE_CHANGES = "more than one reading is possible: no state keeps a slot of the turn before, so these may be changes"
+_HOW_TO_SAY = "a mapping says whether states are changes of each turn, predicted: {at: ..., changes: true} or false"
+_ID_AND_TURN = re.compile(r"(?P<stem>.*?[-_ :/#|.]+(?:turn|t)?[-_ :]?)\d{1,4}")
+_TURNS_IN_IDS = (
+    "dialogues of one turn, whose ids end in numbers: where these are turns, take the ids apart, "
+    r"dialogue: {at: ..., match: '^(?P<dialogue>.+)-(?P<turn>\d+)$'}"
+)
 #: Different states that are remembered at once.
 _REMEMBERED = 1 << 17
 
@@ -43,6 +54,21 @@ class StateReader:
         self._states: dict[tuple[tuple[str, ...], str, str], State] = {}
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
+        """The dialogues of rows; states that may be changes are noted or, where there are several, refused."""
+        vanishing: list[str] | None = []
+        for dialogue in self.dialogues(chosen, notes):
+            if vanishing is not None:
+                vanishing = vanishing_slots(dialogue, vanishing)
+            yield dialogue
+        stated = [wanted for side in SIDES if (wanted := self._mapping.field(side)) and wanted.changes is not None]
+        if not vanishing or stated:
+            return
+        if len(vanishing) >= FEW_PAIRS:
+            message = f"{_MAY_BE_CHANGES}, as in {vanishing[0]}{self._place('predicted')}"
+            raise DialgaugeError(message, file=self._file, advice=_HOW_TO_SAY)
+        notes.add_at(f"turns that keep no slot of the turn before: {_HOW_TO_SAY}", len(vanishing), vanishing[0])
+
+    def dialogues(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows, in the order in which they begin."""
         mapping = self._with_decoders(chosen)
         self._mapping = mapping
@@ -51,11 +77,20 @@ class StateReader:
             notes.reading.unread = unread_fields(mapping, chosen[:200])
         turn = mapping.field("turn") or Field()
         notes.numbered_from = max(notes.numbered_from, turn.first)
-        for dialogue, numbered in self._by_dialogue(chosen).items():
+        numbered = self._by_dialogue(chosen)
+        self._note_turns_in_ids(numbered, notes)
+        for name, turns in numbered.items():
             try:
-                yield self._dialogue(dialogue, numbered, notes)
+                yield self._dialogue(name, turns, notes)
             except DialgaugeError as error:
                 notes.refuse(error)
+
+    def _note_turns_in_ids(self, dialogues: Iterable[str], notes: Notes) -> None:
+        """Note ids that end in numbers, as in MUL1-0, MUL1-1, where the mapping says nothing of turns."""
+        names = [] if self._mapping.field("turn") is not None else list(dialogues)
+        stems = {match["stem"] for name in names if (match := _ID_AND_TURN.fullmatch(name))}
+        if len(names) > 1 and len(stems) < len(names) and all(map(_ID_AND_TURN.fullmatch, names)):
+            notes.add_at(_TURNS_IN_IDS, len(names), f"dialogue {names[0]}")
 
     def _refuse(self, row: Row, name: str, error: object) -> NoReturn:
         raise DialgaugeError(f"row {row.number + 1}: {name}: {error}{self._place(name)}", file=self._file) from None
@@ -273,6 +308,18 @@ def _text_at(row: Row, path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def vanishing_slots(dialogue: Dialogue, found: list[str]) -> list[str] | None:
+    """Where no slot of the turn before is left, after the places found before; None once a state keeps a slot."""
+    states = [turn.predicted if turn.predicted is not None else turn.state or {} for turn in dialogue.turns]
+    slots = [{(domain, slot) for domain in state for slot in state[domain]} for state in states]
+    for number, (before, after) in enumerate(pairwise(slots), 1):
+        if before & after:
+            return None
+        if before and after:
+            found.append(f"dialogue {dialogue.id}, turn {number}")
+    return found
+
+
 def the_decoder(values: Iterable[Any]) -> tuple[str, ...]:
     """The one way of writing states in which all values are; :class:`Misfit` where there is none, or several."""
     openers: tuple[tuple[str, ...], ...] = ((), ("json",), ("python",))
@@ -334,4 +381,5 @@ def whole_number(value: Any) -> int:
         text = value.strip().removesuffix(".0")
         if text.isascii() and text.isdigit() and len(text) < 10:
             return int(text)
-    raise Misfit(f"{shown(value)} is no number of a turn")
+    hint = r"; match: '(?P<turn>\d+)' in a mapping takes the number out" if re.search(r"\d", str(value)) else ""
+    raise Misfit(f"{shown(value)} is no number of a turn{hint}")

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.common_layouts import common_mapping, keeps_slots
+from dialgauge.formats.common_layouts import common_mapping
 from dialgauge.formats.logs.chat import LogReader
 from dialgauge.formats.logs.logged import FAILURES, WORDS, number_in
 from dialgauge.formats.logs.messages import ROLES, is_message
-from dialgauge.formats.mapped_states import StateReader, the_decoder, whole_number
+from dialgauge.formats.mapped_states import FEW_PAIRS, StateReader, the_decoder, vanishing_slots, whole_number
 from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
@@ -129,7 +129,7 @@ def _read(mapping: Mapping, content: Any, part: Part) -> list[Dialogue]:
     try:
         found = rows(content, mapping.rows, part.name)
         if mapping.reads == "states":
-            return list(StateReader(mapping, part.name).read(list(found), Notes()))
+            return list(StateReader(mapping, part.name).dialogues(list(found), Notes()))
         return list(LogReader(mapping, Notes()).read(list(islice(found, _SAMPLE)), part))
     except (DialgaugeError, Misfit):
         return []
@@ -177,7 +177,7 @@ def _open_states(
         for number, turn in enumerate(dialogue.turns)
     ]
     first = sorted(turns, key=lambda turn: not turn[2])[:3]
-    preview = [f"{dialogue}, turn {number}: {_shown(state)}" for dialogue, number, state in first]
+    preview = [f"{name}, turn {number}: {_shown(state)}" for name, number, state in first]
     open_ones = []
     predicted = keys.get("predicted")
     if isinstance(predicted, dict) and (rivals := _rivals(mapping, sample)):
@@ -186,7 +186,10 @@ def _open_states(
     if mapping.dialogue == "$file" and (unread := _unread(mapping, sample)):
         keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
         open_ones.append("what names the dialogue of a row")
-    if isinstance(predicted, dict) and not keeps_slots(found):
+    vanishing: list[str] | None = []
+    for dialogue in found:
+        vanishing = None if vanishing is None else vanishing_slots(dialogue, vanishing)
+    if isinstance(predicted, dict) and len(vanishing or ()) >= FEW_PAIRS:
         predicted["changes"] = {"CHOOSE": [True, False]}
         open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
     return preview, open_ones

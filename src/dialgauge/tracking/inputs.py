@@ -105,6 +105,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     mapping_sha256: str = ""
     #: The number that the file gives to what was read as its first turns.
     numbered_from: int = 0
+    #: What a mapping says of turns without a row.
+    missing: str = ""
 
     @property
     def brings_gold(self) -> bool:
@@ -171,6 +173,7 @@ def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
         reading.source if reading else "",
         reading.sha256 if reading else "",
         notes.numbered_from,
+        reading.mapping.missing if reading else "",
     )
 
 

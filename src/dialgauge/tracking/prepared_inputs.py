@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from dialgauge.dialogue import Dialogue, Ontology
+from dialgauge.dialogue import Dialogue, Ontology, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
@@ -45,7 +46,7 @@ def prepare_inputs(
     reference = [("gold", gold.path)] if gold and gold.path else []
     return PreparedInputs(
         gold.dialogues if gold else None,
-        {system.name: system.dialogues for system in systems},
+        {system.name: with_last_turns(system, gold) for system in systems},
         coverage=coverage_policy(coverage),
         exclude=exclude,
         ontology=ontology or (gold.ontology if gold else None),
@@ -66,6 +67,23 @@ def prepare_inputs(
             for system in systems
         },
     )
+
+
+def with_last_turns(system: SystemInput, gold: SystemInput | None) -> Sequence[Dialogue]:
+    """The dialogues of a system; where a mapping says what turns without a row are, as many user turns as in gold."""
+    if gold is None or not system.missing:
+        return system.dialogues
+    lengths = {dialogue_key(dialogue.id): len(list(dialogue.user_turns())) for dialogue in gold.dialogues}
+    return [
+        _longer(dialogue, lengths.get(dialogue_key(dialogue.id), 0), system.missing) for dialogue in system.dialogues
+    ]
+
+
+def _longer(dialogue: Dialogue, length: int, missing: str) -> Dialogue:
+    turns = list(dialogue.user_turns())
+    last = turns[-1].predicted if turns and missing == "carry" else {}
+    added = [Turn(speaker="user", predicted=last)] * (length - len(turns))
+    return replace(dialogue, turns=(*dialogue.turns, *added)) if added else dialogue
 
 
 def _role(system: SystemInput, gold: SystemInput | None) -> str:

@@ -77,6 +77,42 @@ def test_a_turn_without_a_row(missing: Any, expected: Any) -> None:
     assert states(rows, format=mapping) == {"d": [NORTH, expected, NORTH]}
 
 
+@pytest.mark.parametrize(("missing", "score"), [("empty", 1), ("carry", 1 / 2)])
+def test_turns_without_a_row_at_the_end_of_a_dialogue(missing: Any, score: float) -> None:
+    rows = [{"id": "d", "turn": turn, "s": {"hotel-area": "north"}} for turn in (0, 1)]
+    mapping = Mapping(reads="states", dialogue="id", turn="turn", predicted=Field(at="s"), missing=missing)
+    read = dialgauge.read(rows, format=mapping)
+    gold = {"d": [NORTH, NORTH, {}, {}]}
+    assert float(dialgauge.score(gold, {"mine": read}, measures="JGA", intervals=False)[0]["JGA"]) == score
+
+
+def changing(dialogues: int) -> list[dict[str, Any]]:
+    slots = ("area", "stars")
+    return [{"id": f"d{n}", "turn": t, "s": {f"hotel-{slots[t]}": "x"}} for n in range(dialogues) for t in range(2)]
+
+
+def test_states_that_keep_no_slot_are_noted_or_refused_until_the_mapping_says_what_they_are() -> None:
+    mapping = Mapping(reads="states", dialogue="id", turn="turn", predicted=Field(at="s", written="flat"))
+    [note] = dialgauge.read(changing(1), format=mapping).notes.counts
+    assert "changes" in note
+    with pytest.raises(DialgaugeError, match="may be changes"):
+        dialgauge.read(changing(3), format=mapping)
+    for changes, last in ((False, {"stars": ("x",)}), (True, {"area": ("x",), "stars": ("x",)})):
+        said = msgspec.structs.replace(mapping, predicted=Field(at="s", written="flat", changes=changes))
+        corpus = dialgauge.read(changing(3), format=said)
+        assert corpus[0].turns[-1].predicted == {"hotel": last}
+        assert not corpus.notes.counts
+
+
+def test_ids_and_numbers_that_a_pattern_takes_apart_are_told() -> None:
+    lines = [{"key": f"MUL1-{turn}", "out": {"hotel-area": "north"}} for turn in range(2)]
+    mapping = Mapping(reads="states", dialogue="key", predicted=Field(at="out", written="flat"))
+    [note] = dialgauge.read(lines, format=mapping).notes.counts
+    assert "match: '" in note
+    with pytest.raises(DialgaugeError, match="match: '"):
+        dialgauge.read(lines, format=msgspec.structs.replace(mapping, turn="key"))
+
+
 def test_changes_add_up_and_an_absent_value_empties_its_slot() -> None:
     rows = [
         {"id": "d", "s": {"hotel-area": "north", "hotel-stars": "4"}},
@@ -127,6 +163,7 @@ ROWS = [{"id": "d", "t": 0, "out": {"txt": "hotel-area=north"}}, {"id": "d", "t"
         (GOOD.replace("at: out.txt", "at: {CHOOSE: [out, txt]}"), 4, "choose what predicted.at is: out or txt"),
         (GOOD.replace("dialogue: id", "dialogue: {at: id, match: '('}"), 2, "cannot be used"),
         (GOOD + "rows: results[]\n", 5, "rows: 'results[]' needs an object, and there is"),
+        (GOOD + "slot: area\n", 5, "'slot' is a list; put it in brackets"),
         ("reads: states\ndialogue: id\n", 1, "neither where predicted nor where gold"),
     ],
 )
