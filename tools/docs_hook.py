@@ -18,34 +18,27 @@ from tools.reference import api_pages, command_pages, list_pages, measure_pages
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Fill in the navigation."""
-    docs = Path(config.docs_dir)
     generated = {
         "generated: measures": measure_pages.navigation(),
         "generated: commands": command_pages.navigation(),
         "generated: api": api_pages.navigation(),
         "generated: lists": list_pages.navigation(),
-        "generated: decisions": _decisions(docs),
     }
-    config.nav = _filled(config.nav or [], generated, docs)
+    config.nav = _filled(config.nav or [], generated)
     return config
 
 
-def _filled(entry: Any, generated: dict[str, list[Any]], docs: Path) -> Any:
+def _filled(entry: Any, generated: dict[str, list[Any]]) -> Any:
     if isinstance(entry, list):
-        filled = [_filled(one, generated, docs) for one in entry]
+        filled = [_filled(one, generated) for one in entry]
         return [one for one in filled if one is not None]
     if isinstance(entry, dict):
         [(title, content)] = entry.items()
-        inner = _filled(content, generated, docs)
+        inner = _filled(content, generated)
         return None if inner is None else {title: inner}
     if entry in generated:
         return generated[entry]
     return entry
-
-
-def _decisions(docs: Path) -> list[str]:
-    pages = sorted(page.name for page in (docs / "decisions").glob("*.md") if page.name != "README.md")
-    return ["decisions/README.md", *(f"decisions/{page}" for page in pages)]
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

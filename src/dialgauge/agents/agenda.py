@@ -1,6 +1,6 @@
 """The simulated user of a domain: it pursues its goal task by task and reacts to what the system says.
 
-What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions/town.md``): it credits a
+What it does not do is what made the users of the GCDF1 paper fail (``docs/decisions.md``): it credits a
 confirmation to the booking that waits for one, it takes "unknown" for an answer, it takes back what it never said,
 one hopeless task does not end the conversation, and it never says the same three times in a row.
 """

@@ -1,4 +1,4 @@
-"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions/town.md``).
+"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions.md``).
 
 It works off a stack: goodbye at the bottom, above it the constraints of the tasks, the first task on top; whatever the
 system says pushes more. It follows constraints that were never meant to fail, says all at once, credits a confirmation

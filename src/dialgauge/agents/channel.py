@@ -3,7 +3,7 @@
 For each side and each kind of act a channel knows how often it is lost, taken for another act, heard with another
 value, or makes the listener hear something that nobody said. ``clean`` changes nothing, ``mild`` errs a little and
 everywhere alike, ``paper2021`` errs as the agents of the GCDF1 paper did (counted from their recorded conversations),
-and a YAML file says it all for a channel of your own; ``docs/decisions/town.md`` explains the fields.
+and a YAML file says it all for a channel of your own; ``docs/decisions.md`` explains the fields.
 """
 
 from __future__ import annotations

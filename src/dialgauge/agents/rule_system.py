@@ -1,6 +1,6 @@
 """The rule system of a domain: it looks things up, answers about what it offered, books, and says when it cannot.
 
-What it must not do is as important as what it does (``docs/decisions/town.md``): it answers and books the very
+What it must not do is as important as what it does (``docs/decisions.md``): it answers and books the very
 row it named, it never repeats a question, it echoes what it understood when it finds nothing, it says that a value is
 unknown, and it answers a goodbye with a goodbye.
 """

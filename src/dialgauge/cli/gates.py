@@ -1,7 +1,7 @@
 """``--fail-under`` and ``--fail-on-drop``: the checks that make a build fail, with an exit code of their own.
 
 A threshold for a share is written as a percentage (``JGA=50%``) or as a fraction (``JGA=0.5``); ``JGA=50`` could be
-either, and is refused. docs/decisions/command-line.md says why.
+either, and is refused. docs/decisions.md says why.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     profile = "trade"
 
 It becomes click's ``default_map``. It comes with a repository that somebody else may have written, so it can set no
-option that writes, overwrites, deletes, listens, sends or runs code: those are typed. docs/decisions/command-line.md.
+option that writes, overwrites, deletes, listens, sends or runs code: those are typed. docs/decisions.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     said ── heard ── acted on ── answered ── heard by the user
 
-``docs/decisions/blame.md`` has the rules for several failures and for ties.
+``docs/decisions.md`` has the rules for several failures and for ties.
 """
 
 from __future__ import annotations
