@@ -28,8 +28,9 @@ import msgspec
 from dialgauge.data import data_folder
 from dialgauge.dialogue import Blame
 from dialgauge.formats import read
+from dialgauge.stats import cohen_kappa
 from dialgauge.trials import SUSPECTS, Estimate, Failure, Measured, audit_log, failures, read_log
-from dialgauge.users.faults import LabelledConversation, check_user, cohen_kappa, load_labels, share
+from dialgauge.users.faults import LabelledConversation, check_user, load_labels, share
 
 DEVELOPMENT, RESAMPLES, NEAR = 60, 2000, 2
 UNSEEN = "tasks that no sign was written on"
@@ -243,7 +244,8 @@ def shown(count: int, n: int) -> str:
 
 def kappa(answers: Answers) -> float | None:
     """Cohen's kappa."""
-    return cohen_kappa([(label.blame, answer) for label, answer in answers])
+    value = cohen_kappa([(label.blame, answer) for label, answer in answers])
+    return None if value is None else round(value, 4)
 
 
 def kappa_interval(answers: Answers) -> tuple[float, float]:

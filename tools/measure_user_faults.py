@@ -16,14 +16,15 @@ from pathlib import Path
 
 import msgspec
 
+from dialgauge import stats
 from dialgauge.formats import read
 from dialgauge.users.faults import (
     KINDS,
     CheckedConversation,
     CheckMeasurement,
+    FaultKind,
     LabelledConversation,
     check_user,
-    cohen_kappa,
     load_labels,
 )
 from dialgauge.users.faults.labelled import (
@@ -31,8 +32,8 @@ from dialgauge.users.faults.labelled import (
     FRESH,
     RECORD,
     SECOND,
+    CheckRecord,
     ConversationKey,
-    LabellerAgreement,
     check_records,
 )
 
@@ -40,7 +41,30 @@ from dialgauge.users.faults.labelled import (
 SEED, DRAWN = 16, 120
 #: How the fresh part was drawn, from what was left.
 FRESH_SEED, FRESH_DRAWN = 17, 30
-_LABELS = Path(__file__).parent.parent / "src/dialgauge/users/faults/labels"
+RECORD_FILE = Path(__file__).parent.parent / "src/dialgauge/users/faults/labels" / RECORD
+
+
+class LabellerAgreement(msgspec.Struct, frozen=True):
+    """Cohen's kappa of two labellers on one question, and the counts behind it.
+
+    ``kappa`` is None where both always said the same one thing, so that agreement by chance is certain.
+    """
+
+    kappa: float | None
+    conversations: int
+    agreed: int
+    first: int
+    second: int
+
+
+class Measurement(CheckMeasurement, frozen=True, kw_only=True):
+    """The record with what only the documentation prints: the second labeller, and how both agree."""
+
+    #: How many conversations were labelled twice.
+    twice: int
+    #: The checks against the second labeller, on the conversations that both labelled.
+    against_second: dict[FaultKind, CheckRecord]
+    agreement: dict[str, LabellerAgreement]
 
 
 def checked_conversations(data: Path, wanted: set[ConversationKey]) -> dict[ConversationKey, CheckedConversation]:
@@ -75,12 +99,12 @@ def draw_fresh(conversations: Iterable[ConversationKey]) -> list[ConversationKey
     return random.Random(FRESH_SEED).sample(sorted({*every} - {*draw(every)}), FRESH_DRAWN)  # noqa: S311
 
 
-def measure(checked: Mapping[ConversationKey, CheckedConversation], *, on: str) -> CheckMeasurement:
+def measure(checked: Mapping[ConversationKey, CheckedConversation], *, on: str) -> Measurement:
     """The record of checks on the labelled conversations; ``on`` is the date."""
     first, second = load_labels(FIRST), load_labels(SECOND)
     labels = [*first, *load_labels(FRESH)]
     logs = {file: [label for label in labels if label.file == file] for file in sorted({each.file for each in labels})}
-    return CheckMeasurement(
+    return Measurement(
         measured=on,
         conversations={_log(file): len(own) for file, own in logs.items()},
         twice=len(second),
@@ -114,8 +138,9 @@ def labeller_agreement(
 
 
 def _agreement(pairs: Sequence[tuple[object, object]], marked: Callable[[object], bool]) -> LabellerAgreement:
+    kappa = stats.cohen_kappa(pairs)
     return LabellerAgreement(
-        kappa=cohen_kappa(pairs),
+        kappa=None if kappa is None else round(kappa, 4),
         conversations=len(pairs),
         agreed=sum(label == other for label, other in pairs),
         first=sum(marked(label) for label, _ in pairs),
@@ -138,7 +163,7 @@ def main() -> None:
     content = msgspec.json.format(msgspec.json.encode(record), indent=1) + b"\n"
     sys.stdout.write(content.decode())
     if options.write:
-        (_LABELS / RECORD).write_bytes(content)
+        RECORD_FILE.write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -169,8 +169,7 @@ def faults(
     texts only what has a shape (ids, codes, addresses) or is declared is checked; for the rest, --judge asks a language
     model. 'dialgauge show RUN --only trust' says how many faults of labelled logs are found.
 
-    Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some that failed through
-    infrastructure, were never judged, or contain no user message.
+    Exit code: 0 complete; 1 a file holds fewer conversations than planned, or some in which the user never speaks.
     """
     from dialgauge.users.faults import model_judge, user_faults
 

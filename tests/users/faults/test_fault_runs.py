@@ -36,11 +36,8 @@ def conversation(task: str, trial: int, *, answer: str = "I forgot it.", told: s
     return one
 
 
-def failed(task: str, trial: int, words: int = 0) -> Any:
-    one = conversation(task, trial)
-    one["info"]["error"] = "RateLimitError"
-    one["traj"] = one["traj"][:words]
-    return one
+def failed(task: str, trial: int) -> Any:
+    return {**conversation(task, trial), "traj": []}
 
 
 def checked(path: Path, *conversations: Any, resamples: int = 0) -> Run:
@@ -87,10 +84,10 @@ def test_a_run_keeps_the_contract_in_memory_and_stored(tmp_path: Path) -> None:
 def test_shares_count_only_what_was_checked_and_logs_without_instructions_have_no_rate(tmp_path: Path) -> None:
     run = checked(tmp_path / "r.json", conversation("x", 0), conversation("y", 0, told="Ask."))
     assert run.scores["UserFault[withheld]"].value == 1.0
-    assert (run.scores["UserFault"].value, run.scores["NoFaultFound"].value) == (0.5, 0.5)
+    assert run.scores["UserFault"].value == 0.5
     assert not {"UserFault[contradicted]", "UserFault[disobeyed]"} & run.scores.keys()
     untold = user_faults([msgspec.structs.replace(each, goal=None) for each in run.dialogues()], resamples=0)[0]
-    assert not {"UserFault", "NoFaultFound", "UserFault[withheld]"} & untold.scores.keys()
+    assert not {"UserFault", "UserFault[withheld]"} & untold.scores.keys()
     assert "conversations has no rate of user faults: no conversation has an instruction" in str(run_page(untold))
 
 
@@ -144,43 +141,20 @@ def test_the_order_and_the_number_of_trials_do_not_change_the_goals(tmp_path: Pa
     assert len({Signature.parse(run.signature)["gold"] for run in runs}) == 1
 
 
-def test_conversations_that_failed_by_infrastructure_are_told_first_and_not_counted(
+def test_conversations_without_a_word_of_the_user_are_told_first_and_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "r.json"
     run = checked(
         file, conversation("x", 0), conversation("x", 1, answer="ann_lee_2041"), failed("y", 0), failed("y", 1)
     )
-    assert run.scores["NoFaultFound"].value == 0.5
+    assert run.scores["UserFault"].value == 0.5
     count = run.coverage["dialogues"]
     assert (count.expected, count.read, count.scored, count.failed) == (4, 4, 2, 2)
     assert Signature.parse(run.signature)["dialogues"] == "2"
     done = dialgauge(capsys, "users", "faults", file, "--no-store")
     assert done.code == 1
-    told = "r: 2 conversations of 4 with nothing to look at (failed by infrastructure: error 2); shares are of the 2"
-    assert told in " ".join(done.out.split())
-
-
-def test_one_that_broke_off_is_looked_at_as_far_as_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run = checked(tmp_path / "r.json", conversation("x", 0), failed("y", 0, words=4))
-    assert run.scores["UserFault[withheld]"].value == 1.0
-    assert run.coverage["dialogues"].scored == 2 and not run.coverage.complete
-    done = dialgauge(capsys, "users", "faults", tmp_path / "r.json", "--no-store")
-    assert done.code == 1
-    told = "1 conversation of 2 with no end of their own (failed by infrastructure: error 1)"
-    assert told in " ".join(done.out.split())
-
-
-@pytest.mark.parametrize("change", [{"reward_info": None}, {"termination_reason": "infrastructure_error"}])
-def test_a_simulation_without_a_verdict_makes_a_file_incomplete(tmp_path: Path, change: dict[str, Any]) -> None:
-    content = simulations("u", "airline", "a")
-    content["simulations"][0].update(change)
-    (tmp_path / "r.json").write_text(json.dumps(content))
-    assert not user_faults(tmp_path / "r.json", resamples=0)[0].coverage.complete
-    content["simulations"][0]["messages"] = []
-    (tmp_path / "r.json").write_text(json.dumps(content))
-    silent = user_faults(tmp_path / "r.json", resamples=0)[0]
-    assert silent.coverage["dialogues"].scored == 0 and sum(silent.details["nothing_to_look_at"].values()) == 1
+    assert "r: 2 conversations without a word of the user; shares are of the other 2" in " ".join(done.out.split())
 
 
 def tries(path: Path, seed: int) -> Run:

@@ -42,7 +42,7 @@ def test_the_prompt_holds_instruction_messages_and_kinds() -> None:
 
 def test_it_adds_what_the_checks_did_not_find() -> None:
     before = check_user(TALK)
-    after = answering(("invented", 1), ("invented", 5)).add(before, TALK)
+    [after] = answering(("invented", 1), ("invented", 5)).check([TALK])
     assert [(one.kind, one.message, one.length, one.by) for one in after.faults] == [
         ("invented", 1, 2, "stub"),
         ("withheld", 5, 1, "check"),
@@ -52,8 +52,7 @@ def test_it_adds_what_the_checks_did_not_find() -> None:
 
 def test_it_replaces_nothing() -> None:
     before = check_user(TALK)
-    assert answering(("withheld", 1)).add(before, TALK) == before
-    assert answering().add(before, TALK) == before
+    assert answering(("withheld", 1)).check([TALK]) == answering().check([TALK]) == [before]
 
 
 def test_faults_of_users_are_asked_for_with_a_judge() -> None:
@@ -67,7 +66,7 @@ def test_faults_of_users_are_asked_for_with_a_judge() -> None:
 
 
 def test_what_it_looked_at_where_a_check_could_not_is_not_called_unchecked() -> None:
-    after = answering(("disobeyed", 1)).add(check_user(TALK), TALK)
+    [after] = answering(("disobeyed", 1)).check([TALK])
     assert check_user(TALK).of_kind("disobeyed").extent == "none"
     assert after.of_kind("disobeyed").extent == "part"
 

@@ -32,7 +32,7 @@ def test_every_kind_is_reported_on_and_what_takes_understanding_is_left_to_a_jud
         assert [finding.kind for finding in check_user(dialogue).findings] == list(KINDS)
     checked = check_user(conversation(ANN, "hello", "hello"))
     unchecked = {finding.kind: finding.reason for finding in checked.findings if not finding.checked}
-    assert unchecked == {"contradicted": "ask_a_judge", "disobeyed": "ask_a_judge"}
+    assert unchecked == dict.fromkeys(("contradicted", "role_swap", "disobeyed"), "ask_a_judge")
 
 
 def test_evidence_is_the_turn_and_the_message_of_the_file() -> None:
@@ -202,21 +202,12 @@ def test_empty() -> None:
     [
         (f"Bye. {STOP} Oh, one more thing.", True),
         ('<tool_call>{"name": "cancel"}</tool_call>', True),
-        ("You want to cancel reservation QX7RT2.", True),
         ("I want to cancel reservation QX7RT2.", False),
         (f"Bye. {STOP}", False),
-        ("Hi. You are the best agent I ever met.", False),
     ],
 )
 def test_leaked(text: str, leaks: bool) -> None:
-    told = f"{ANN} Always end with 'You are the best agent I ever met.'"
-    assert bool(faults("leaked", conversation(told, text, "hello"))) == leaks
-
-
-@pytest.mark.parametrize("text", ["How can I help you today?", "I have cancelled your reservation."])
-def test_role_swap(text: str) -> None:
-    assert len(faults("role_swap", conversation(ANN, "hi", "hello", text))) == 1
-    assert faults("role_swap", conversation(ANN, "hi", text, "Thanks, can you help me cancel it?")) == ()
+    assert bool(faults("leaked", conversation(ANN, text, "hello"))) == leaks
 
 
 def test_the_third_copy_of_a_message_is_a_repetition_unless_it_is_asked_for() -> None:

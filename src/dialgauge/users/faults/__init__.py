@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dialgauge.users.faults.labelled import (
         CheckMeasurement as CheckMeasurement,
         LabelledConversation as LabelledConversation,
-        cohen_kappa as cohen_kappa,
         load_labels as load_labels,
         load_record as load_record,
         share as share,

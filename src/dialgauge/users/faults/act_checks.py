@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
@@ -16,9 +15,10 @@ from dialgauge.users.faults.records import (
     FaultKind,
     UserFault,
     merge_repeats,
+    message_of,
     not_checked,
 )
-from dialgauge.users.faults.text_checks import message_of, text_findings
+from dialgauge.users.faults.text_checks import text_findings
 from dialgauge.values import canonical, constrains
 
 
@@ -31,13 +31,12 @@ def check_user(dialogue: Dialogue) -> CheckedConversation:
     >>> [fault.kind for fault in checked.faults]
     ['withheld']
     """
-    users = [turn for turn in dialogue.turns if turn.speaker == "user"]
     by_acts = has_acts(dialogue)
-    if not users:
+    if all(turn.speaker != "user" for turn in dialogue.turns):
         findings = {kind: not_checked(kind, "no_user") for kind in KINDS}
     else:
         findings = {finding.kind: finding for finding in text_findings(dialogue)}
-        findings |= {finding.kind: finding for finding in act_findings(dialogue)} if by_acts else {}
+        findings |= {finding.kind: finding for finding in ActChecks(dialogue).findings()} if by_acts else {}
     return CheckedConversation(
         id=dialogue.id,
         findings=tuple(findings[kind] for kind in KINDS),
@@ -50,10 +49,6 @@ def has_acts(dialogue: Dialogue) -> bool:
     users = (turn for turn in dialogue.turns if turn.speaker == "user")
     return bool(dialogue.goal and dialogue.goal.tasks) and any(turn.acts is not None for turn in users)
 
-
-# Where the goal names slots and the acts are recorded, as in the lab, everything can be derived. What a user may say of
-# a slot is what its goal has for it, first tries included, and what the system said before. Values are compared without
-# case and punctuation.
 
 #: What only a system does.
 _OF_SYSTEMS = (OFFERING | REFUSING) - {INFORM}
@@ -68,187 +63,143 @@ def _values(act: Act) -> list[str]:
     return [value.strip().lower() for value in act.values if value.strip().lower() not in _NO_VALUE]
 
 
-class GoalView:
-    """A conversation with acts, against its goal."""
+class ActChecks:
+    """The checks that acts decide, against a goal of slots.
+
+    What a user may say of a slot is what its goal has for it, first tries included, and what the system said before or
+    the user heard it say: mishearing is no invention. Values are compared without case and punctuation.
+    """
 
     def __init__(self, dialogue: Dialogue) -> None:
-        self.dialogue = dialogue
-        self.turns = dialogue.turns
-        self.goal: Goal = dialogue.goal or Goal()
+        self._dialogue = dialogue
+        self._goal: Goal = dialogue.goal or Goal()
+        self._acts = [turn.acts or () for turn in dialogue.turns]
+        self._users = [index for index, turn in enumerate(dialogue.turns) if turn.speaker == "user"]
 
-    def acts(self, turn: int) -> Sequence[Act]:
-        """What was said in a turn."""
-        return self.turns[turn].acts or ()
+    def findings(self) -> Iterator[FaultFindings]:
+        """What the checks find."""
+        strayed = list(self._strayed())
+        yield self._early_end()
+        for kind, scope, faults in (
+            ("invented", "goal_and_system", [fault for fault in strayed if fault.kind == "invented"]),
+            ("contradicted", "goal", [fault for fault in strayed if fault.kind == "contradicted"]),
+            ("repeated", "acts_of_turns", self._repeated()),
+            ("withheld", "slots_asked_for", self._withheld()),
+            ("role_swap", "acts", self._role_swap()),
+        ):
+            yield FaultFindings(kind, "whole", scope, merge_repeats(faults))  # type: ignore[arg-type]
 
-    @cached_property
-    def users(self) -> list[int]:
-        """The places of the user's turns."""
-        return [index for index, turn in enumerate(self.turns) if turn.speaker == "user"]
-
-    def allowed(self, domain: str, slot: str) -> set[str]:
-        """What the goal has for a slot."""
-        task = self.goal.tasks.get(domain, Task())
-        parts = (task.info, task.fail_info, task.book, task.fail_book)
-        return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
-
-    def heard_before(self, turn: int) -> set[str]:
-        """The values that the system said before a turn, or that the user heard it say: mishearing is no invention."""
-        return {canonical(value) for act in _system_acts(self, turn) for value in _values(act)}
-
-    def informs(self, turn: int) -> list[Act]:
-        """What a turn of the user tells, slots with values only."""
-        return [act for act in self.acts(turn) if act.intent == INFORM and act.slot and _values(act)]
-
-    def fault(
+    def _fault(
         self,
         kind: FaultKind,
         turn: int,
         reason: str,
         about: str = "",
-        given: tuple[str, ...] = (),
-        wanted: tuple[str, ...] = (),
+        given: Sequence[str] = (),
+        wanted: Sequence[str] = (),
     ) -> UserFault:
-        """A fault at a turn."""
-        return UserFault(kind, turn, message_of(self.dialogue, turn), reason, about=about, given=given, wanted=wanted)
+        message = message_of(self._dialogue, turn)
+        return UserFault(kind, turn, message, reason, about=about, given=tuple(given), wanted=tuple(wanted))
 
+    def _allowed(self, domain: str, slot: str) -> set[str]:
+        """What the goal has for a slot."""
+        task = self._goal.tasks.get(domain, Task())
+        parts = (task.info, task.fail_info, task.book, task.fail_book)
+        return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
-def act_findings(dialogue: Dialogue) -> Iterator[FaultFindings]:
-    """The findings of the checks that acts decide."""
-    goal = GoalView(dialogue)
-    strayed = list(_strayed(goal))
-    yield _early_end(goal)
-    yield FaultFindings("invented", "whole", "goal_and_system", _of_kind("invented", strayed))
-    yield FaultFindings("contradicted", "whole", "goal", _of_kind("contradicted", strayed))
-    yield FaultFindings("repeated", "whole", "acts_of_turns", merge_repeats(_repeated(goal)))
-    yield FaultFindings("withheld", "whole", "slots_asked_for", merge_repeats(_withheld(goal)))
-    yield FaultFindings("role_swap", "whole", "acts", merge_repeats(_role_swap(goal)))
+    def _informs(self, turn: int) -> list[Act]:
+        """What a turn of the user tells, slots with values only."""
+        return [act for act in self._acts[turn] if act.intent == INFORM and act.slot and _values(act)]
 
+    def _heard(self, turns: range) -> list[Act]:
+        """What the system said in some turns and the user heard."""
+        heard = ((index, self._dialogue.turns[index].heard) for index in turns)
+        return [act for index, acts in heard for act in self._acts[index] if acts is None or act in acts]
 
-def _of_kind(kind: FaultKind, faults: list[UserFault]) -> tuple[UserFault, ...]:
-    return merge_repeats(fault for fault in faults if fault.kind == kind)
+    def _of_system(self, before: int | None = None) -> list[Act]:
+        """What the system said, and what the user heard of it."""
+        system = (turn for turn in self._dialogue.turns[:before] if turn.speaker == "system")
+        return [act for turn in system for act in (*(turn.acts or ()), *(turn.heard or ()))]
 
-
-def _strayed(goal: GoalView) -> Iterator[UserFault]:
-    """Values that the goal does not have: of a slot that it has, or made up."""
-    for user in goal.users:
-        heard = goal.heard_before(user)
-        for act in goal.informs(user):
-            allowed = goal.allowed(act.domain, act.slot)
-            for value in _values(act):
-                if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
-                    continue
-                if not constrains(value) and not allowed:
-                    continue
+    def _strayed(self) -> Iterator[UserFault]:
+        """Values that the goal does not have: of a slot that it has, or made up."""
+        for user in self._users:
+            heard = {canonical(value) for act in self._of_system(user) for value in _values(act)}
+            for act in self._informs(user):
+                allowed = self._allowed(act.domain, act.slot)
                 named = f"{act.domain} {act.slot}"
-                if allowed:
-                    has = tuple(sorted(allowed))
-                    yield goal.fault("contradicted", user, "other_value", named, given=(value,), wanted=has)
-                else:
-                    yield goal.fault("invented", user, "value_of_nobody", named, given=(value,))
+                for value in _values(act):
+                    if canonical(value) in allowed | heard or _REFERS_BACK.match(value):
+                        continue
+                    if allowed:
+                        yield self._fault("contradicted", user, "other_value", named, [value], sorted(allowed))
+                    elif constrains(value):
+                        yield self._fault("invented", user, "value_of_nobody", named, [value])
 
+    def _withheld(self) -> Iterator[UserFault]:
+        for before, turn in pairwise(self._users):
+            given = {act.slot.lower() for act in self._acts[turn]}
+            for act in self._heard(range(before + 1, turn)):
+                domains = [*self._goal.tasks] if act.domain in _ANY_DOMAIN else [act.domain]
+                asked = act.intent == REQUEST and act.slot and act.slot.lower() not in given
+                if asked and any(self._allowed(domain, act.slot) for domain in domains):
+                    yield self._fault("withheld", turn, "slot_not_given", act.slot)
 
-def _withheld(goal: GoalView) -> Iterator[UserFault]:
-    for before, turn in pairwise(goal.users):
-        given = {act.slot.lower() for act in goal.acts(turn)}
-        for system in range(before + 1, turn):
-            for act in _heard(goal, system):
-                asked = act.intent == REQUEST and act.slot
-                if asked and act.slot.lower() not in given and _has(goal, act):
-                    yield goal.fault("withheld", turn, "slot_not_given", act.slot)
+    def _matter(self, turn: int) -> frozenset[Act]:
+        return frozenset(act for act in self._acts[turn] if act.intent in (INFORM, REQUEST))
 
+    def _repeated(self) -> Iterator[UserFault]:
+        """The same acts as in the user's turn before, though the system answered them."""
+        for before, turn in pairwise(self._users):
+            matter = self._matter(turn)
+            if matter and matter == self._matter(before) and self._answered(before, turn):
+                yield self._fault("repeated", turn, "acts_again")
 
-def _heard(goal: GoalView, turn: int) -> list[Act]:
-    """What the system said in a turn and the user heard."""
-    heard = goal.turns[turn].heard
-    return [act for act in goal.acts(turn) if heard is None or act in heard]
+    def _answered(self, before: int, turn: int) -> bool:
+        """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
+        matter = self._matter(before)
+        heard = self._dialogue.turns[before].heard
+        if heard is not None and not matter <= set(heard):
+            return False
+        reply = [act for act in self._heard(range(before + 1, turn)) if act.intent != "greet"]
+        asked_again = {act.slot.lower() for act in reply if act.intent == REQUEST}
+        answered = {act.slot.lower() for act in reply if act.intent != REQUEST}
+        if not reply or asked_again & {act.slot.lower() for act in matter}:
+            return False
+        return all(act.intent != REQUEST or act.slot.lower() in answered for act in matter)
 
+    def _role_swap(self) -> Iterator[UserFault]:
+        for user in self._users:
+            for act in self._acts[user]:
+                if act.intent in _OF_SYSTEMS:
+                    yield self._fault("role_swap", user, "act_of_systems", given=[act.name])
 
-def _has(goal: GoalView, act: Act) -> bool:
-    domains = [*goal.goal.tasks] if act.domain in _ANY_DOMAIN else [act.domain]
-    return any(goal.allowed(domain, act.slot) for domain in domains)
+    def _early_end(self) -> FaultFindings:
+        outcome, last = self._dialogue.outcome, self._users[-1]
+        said_bye = any(act.intent == "bye" for act in self._acts[last])
+        if not said_bye and (outcome is None or outcome.ended_by != "user"):
+            return FaultFindings("early_end", "whole", "not_the_user")
+        before = [self._matter(turn) for turn in self._users[:-1]][-2:]
+        if len(before) == 2 and before[0] == before[1] != frozenset():
+            return not_checked("early_end", "circles")
+        opened = tuple(self._open())
+        faults = (self._fault("early_end", last, "goal_left_open", wanted=opened),) if opened else ()
+        return FaultFindings("early_end", "whole", "goal_items", faults)
 
-
-def _repeated(goal: GoalView) -> Iterator[UserFault]:
-    """The same acts as in the user's turn before, though the system answered them."""
-    for before, turn in pairwise(goal.users):
-        matter = _matter(goal, turn)
-        if matter and matter == _matter(goal, before) and _answered(goal, before, turn):
-            yield goal.fault("repeated", turn, "acts_again")
-
-
-def _matter(goal: GoalView, turn: int) -> frozenset[Act]:
-    return frozenset(act for act in goal.acts(turn) if act.intent in (INFORM, REQUEST))
-
-
-def _answered(goal: GoalView, before: int, turn: int) -> bool:
-    """Was all of it heard, none of it asked for again, and every request met, so that the user heard it?"""
-    matter = _matter(goal, before)
-    heard = goal.turns[before].heard
-    if heard is not None and not matter <= set(heard):
-        return False
-    reply = [act for system in range(before + 1, turn) for act in _heard(goal, system) if act.intent != "greet"]
-    asked_again = {act.slot.lower() for act in reply if act.intent == REQUEST}
-    answered = {act.slot.lower() for act in reply if act.intent != REQUEST}
-    if not reply or asked_again & {act.slot.lower() for act in matter}:
-        return False
-    return all(act.intent != REQUEST or act.slot.lower() in answered for act in matter)
-
-
-def _role_swap(goal: GoalView) -> Iterator[UserFault]:
-    for user in goal.users:
-        for act in goal.acts(user):
-            if act.intent in _OF_SYSTEMS:
-                yield goal.fault("role_swap", user, "act_of_systems", given=(act.name,))
-
-
-def _early_end(goal: GoalView) -> FaultFindings:
-    outcome = goal.dialogue.outcome
-    last = goal.users[-1] if goal.users else None
-    if last is None:
-        return not_checked("early_end", "no_user")
-    said_bye = any(act.intent == "bye" for act in goal.acts(last))
-    if not said_bye and (outcome is None or outcome.ended_by != "user"):
-        return FaultFindings("early_end", "whole", "not_the_user")
-    if _circling(goal):
-        return not_checked("early_end", "circles")
-    opened = tuple(_open(goal))
-    faults = (goal.fault("early_end", last, "goal_left_open", wanted=opened),) if opened else ()
-    return FaultFindings("early_end", "whole", "goal_items", faults)
-
-
-def _circling(goal: GoalView) -> bool:
-    """Did the user say the same twice in a row before its last turn?"""
-    before = [_matter(goal, turn) for turn in goal.users[:-1]][-2:]
-    return len(before) == 2 and before[0] == before[1] != frozenset()
-
-
-def _open(goal: GoalView) -> Iterator[str]:
-    """Constraints never told and requests never made nor met, in domains in which something was found."""
-    informed = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.informs(user)}
-    asked = {(act.domain, act.slot.lower()) for user in goal.users for act in goal.acts(user)}
-    shown = {(act.domain, act.slot.lower()) for act in _system_acts(goal)}
-    for domain, task in goal.goal.tasks.items():
-        known = {slot for where, slot in shown if where in (domain, "booking")}
-        yield from (
-            f"{domain} {slot}"
-            for slot in task.info
-            if (domain, slot.lower()) not in informed and slot.lower() not in known
-        )
-        if any(act.intent in REFUSING and act.domain in (domain, "booking") for act in _system_acts(goal)):
-            continue
-        yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in informed)
-        yield from (
-            f"{domain} {slot}?"
-            for slot in task.requests
-            if (domain, slot.lower()) not in asked and slot.lower() not in known
-        )
-
-
-def _system_acts(goal: GoalView, before: int | None = None) -> list[Act]:
-    """What the system said, and what the user heard of it."""
-    return [
-        act
-        for turn in goal.turns[:before]
-        if turn.speaker == "system"
-        for act in (*(turn.acts or ()), *(turn.heard or ()))
-    ]
+    def _open(self) -> Iterator[str]:
+        """Constraints never told and requests never made nor met, in domains in which something was found."""
+        informed = {(act.domain, act.slot.lower()) for user in self._users for act in self._informs(user)}
+        asked = {(act.domain, act.slot.lower()) for user in self._users for act in self._acts[user]}
+        of_system = self._of_system()
+        for domain, task in self._goal.tasks.items():
+            own = [act for act in of_system if act.domain in (domain, "booking")]
+            known = {act.slot.lower() for act in own}
+            for slot in task.info:
+                if (domain, slot.lower()) not in informed and slot.lower() not in known:
+                    yield f"{domain} {slot}"
+            if any(act.intent in REFUSING for act in own):
+                continue
+            yield from (f"{domain} {slot}" for slot in task.book if (domain, slot.lower()) not in informed)
+            for slot in task.requests:
+                if (domain, slot.lower()) not in asked and slot.lower() not in known:
+                    yield f"{domain} {slot}?"

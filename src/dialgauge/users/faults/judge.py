@@ -1,9 +1,8 @@
 """An optional judge: any callable from a prompt to a text, such as an endpoint's. It adds faults, and replaces none.
 
 faults = dialgauge.user_faults("tau.json", judge=model_judge("http://localhost:8000/v1", {"model": "wise"}))
-more = FaultJudge(lambda prompt: client.complete(prompt)).add(check_user(dialogue), dialogue)
 
-How it agrees with the labels of people stands beside its faults, measured as the checks are measured.
+Where it judges labelled conversations, its agreement with the labels stands beside its faults.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from dialgauge.users.faults.records import (
     FaultKind,
     UserFault,
     merge_repeats,
+    message_of,
 )
 
 #: Letters enough for a verdict with several faults.
@@ -69,7 +69,7 @@ _DEFINITIONS: dict[FaultKind, str] = {
 class _Judged(Struct, frozen=True):
     kind: FaultKind
     message: int
-    sentence: str = ""
+    sentence: str = "so the judge"
 
 
 class _Answer(Struct, frozen=True):
@@ -87,13 +87,7 @@ class FaultJudge:
 
     def faults(self, dialogue: Dialogue) -> list[UserFault]:
         """What the judge finds in a conversation."""
-        return read_verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
-
-    def add(self, checked: CheckedConversation, dialogue: Dialogue, file: str = "") -> CheckedConversation:
-        """The findings of the checks, all of them, and beside them what only the judge found."""
-        faults = self.faults(dialogue)
-        self.judged[Path(file).name, dialogue.ended.task or dialogue.id, dialogue.ended.trial] = faults
-        return with_judged(checked, faults)
+        return _verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
 
     def check(
         self, dialogues: Sequence[Dialogue], file: str = "", progress: Progress = SILENT
@@ -105,7 +99,9 @@ class FaultJudge:
             for dialogue in dialogues:
                 own = check_user(dialogue)
                 try:
-                    own = self.add(own, dialogue, file)
+                    found = self.faults(dialogue)
+                    self.judged[Path(file).name, dialogue.ended.task or dialogue.id, dialogue.ended.trial] = found
+                    own = with_judged(own, found)
                 except DialgaugeError as error:
                     failed.append(f"{dialogue.id}: {error}")
                 checked.append(own)
@@ -117,16 +113,8 @@ class FaultJudge:
     def agreement(self) -> list[dict[str, Any]]:
         """The judge alone against the labels of the conversations that people labelled: a row for each kind."""
         labels = [label for label in (*load_labels(), *load_labels(FRESH)) if label.key in self.judged]
-        alone = {
-            key: CheckedConversation(
-                id=key[1],
-                findings=tuple(
-                    FaultFindings(kind, "whole", "judge", tuple(fault for fault in faults if fault.kind == kind))
-                    for kind in KINDS
-                ),
-            )
-            for key, faults in self.judged.items()
-        }
+        empty = tuple(FaultFindings(kind, "whole", "judge") for kind in KINDS)
+        alone = {key: with_judged(CheckedConversation(key[1], empty), faults) for key, faults in self.judged.items()}
         return [
             {"kind": kind, "labelled": len(labels), **msgspec.to_builtins(record)}
             for kind, record in check_records(alone, labels).items()
@@ -154,7 +142,7 @@ def judge_prompt(dialogue: Dialogue) -> str:
         raise DialgaugeError("a judge needs the user's instruction, but there is none", dialogue=dialogue.id)
     names = {"user": "user", "system": "agent"}
     lines = [
-        f"[{index if turn.source is None else turn.source}] {names[turn.speaker]}: {turn.text}"
+        f"[{message_of(dialogue, index)}] {names[turn.speaker]}: {turn.text}"
         for index, turn in enumerate(dialogue.turns)
     ]
     return _PROMPT.format(
@@ -164,27 +152,16 @@ def judge_prompt(dialogue: Dialogue) -> str:
     )
 
 
-def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[UserFault]:
-    """The faults in a judge's answer. Text around the object is passed over, as models write some."""
+def _verdict(answer: str, dialogue: Dialogue, by: str) -> list[UserFault]:
+    """The faults in a judge's answer; text around the JSON object is passed over."""
     start, end = answer.find("{"), answer.rfind("}")
     try:
         verdict = msgspec.json.decode(answer[start : end + 1].encode("utf-8", "replace"), type=_Answer)
     except msgspec.DecodeError as error:
         raise DialgaugeError(f"the judge's answer is not a verdict ({error})", dialogue=dialogue.id) from error
-    places = {
-        (index if turn.source is None else turn.source): index
-        for index, turn in enumerate(dialogue.turns)
-        if turn.speaker == "user"
-    }
+    places = {message_of(dialogue, at): at for at, turn in enumerate(dialogue.turns) if turn.speaker == "user"}
     return [
-        UserFault(
-            fault.kind,
-            places[fault.message],
-            fault.message,
-            "judged" if fault.sentence else "judged_wordless",
-            given=(fault.sentence,) if fault.sentence else (),
-            by=by,
-        )
+        UserFault(fault.kind, places[fault.message], fault.message, "judged", given=(fault.sentence,), by=by)
         for fault in verdict.faults
         if fault.message in places
     ]
@@ -192,12 +169,10 @@ def read_verdict(answer: str, dialogue: Dialogue, by: str = "judge") -> list[Use
 
 def with_judged(checked: CheckedConversation, judged: Sequence[UserFault]) -> CheckedConversation:
     """A judge's faults beside those of the checks; a kind that a check found in a conversation stays the check's."""
-    return structs.replace(checked, findings=tuple(_joined(finding, judged) for finding in checked.findings))
 
+    def joined(finding: FaultFindings) -> FaultFindings:
+        own = [] if finding.faults else [fault for fault in judged if fault.kind == finding.kind]
+        extent = "part" if own and finding.extent == "none" else finding.extent
+        return structs.replace(finding, extent=extent, faults=merge_repeats(own)) if own else finding
 
-def _joined(finding: FaultFindings, judged: Sequence[UserFault]) -> FaultFindings:
-    own = [] if finding.faults else [fault for fault in judged if fault.kind == finding.kind]
-    if not own:
-        return finding
-    extent = "part" if finding.extent == "none" else finding.extent
-    return structs.replace(finding, extent=extent, faults=merge_repeats(own))
+    return structs.replace(checked, findings=tuple(map(joined, checked.findings)))

@@ -1,8 +1,8 @@
-"""Conversations that people labelled, and what they say of the checks: precision and recall, agreement of labellers.
+"""Conversations that people labelled, and the precision and recall of checks on them.
 
 The unit is a kind of fault in a conversation: a check is right where the labeller marked the same kind in the same
 conversation, and ``same_message`` counts where the message is the same too. The first labeller is the truth; the second
-labelled a part of the conversations again. Figures hold for the logs they were measured on.
+labelled a part of the conversations again. ``tools/measure_user_faults.py`` writes the record.
 """
 
 from __future__ import annotations
@@ -78,31 +78,14 @@ class CheckRecord(Struct, frozen=True):
     recall: Share
 
 
-class LabellerAgreement(Struct, frozen=True):
-    """Cohen's kappa of two labellers on one question, and the counts behind it.
-
-    ``kappa`` is None where both always said the same one thing, so that agreement by chance is certain.
-    """
-
-    kappa: float | None
-    conversations: int
-    agreed: int
-    first: int
-    second: int
-
-
-class CheckMeasurement(Struct, frozen=True):
+class CheckMeasurement(Struct, frozen=True, kw_only=True):
     """The stored record: when and on what the checks were measured, and what came out."""
 
     measured: str
-    #: Labelled conversations of each log, and how many were labelled twice.
+    #: Labelled conversations of each log.
     conversations: dict[str, int]
-    twice: int
     logs: dict[str, dict[FaultKind, CheckRecord]]
     overall: dict[FaultKind, CheckRecord]
-    #: The same against the second labeller, on the conversations that both labelled.
-    against_second: dict[FaultKind, CheckRecord]
-    agreement: dict[str, LabellerAgreement]
 
 
 def load_labels(name: str = FIRST) -> list[LabelledConversation]:
@@ -121,31 +104,21 @@ def check_records(
     checked: Mapping[ConversationKey, CheckedConversation], labels: Sequence[LabelledConversation]
 ) -> dict[FaultKind, CheckRecord]:
     """Every check against labels."""
-    return {kind: _record(kind, checked, labels) for kind in KINDS}
-
-
-def _record(
-    kind: FaultKind, checked: Mapping[ConversationKey, CheckedConversation], labels: Sequence[LabelledConversation]
-) -> CheckRecord:
-    counts: Counter[str] = Counter()
-    for label in labels:
-        findings = checked[label.key].of_kind(kind)
-        marked = {fault.message for fault in label.faults if fault.kind == kind}
-        counts["not_checked"] += not findings.checked
-        counts["right"] += bool(findings.faults and marked)
-        counts["wrong"] += bool(findings.faults and not marked)
-        counts["missed"] += bool(marked and not findings.faults)
-        counts["same_message"] += bool(marked & {fault.message for fault in findings.faults})
-    right, wrong, missed = counts["right"], counts["wrong"], counts["missed"]
-    return CheckRecord(
-        right=right,
-        wrong=wrong,
-        missed=missed,
-        same_message=counts["same_message"],
-        not_checked=counts["not_checked"],
-        precision=share(right, right + wrong),
-        recall=share(right, right + missed),
-    )
+    records: dict[FaultKind, CheckRecord] = {}
+    for kind in KINDS:
+        counts = Counter(right=0, wrong=0, missed=0, same_message=0, not_checked=0)
+        for label in labels:
+            findings = checked[label.key].of_kind(kind)
+            marked = {fault.message for fault in label.faults if fault.kind == kind}
+            counts["not_checked"] += not findings.checked
+            counts["right"] += bool(findings.faults and marked)
+            counts["wrong"] += bool(findings.faults and not marked)
+            counts["missed"] += bool(marked and not findings.faults)
+            counts["same_message"] += bool(marked & {fault.message for fault in findings.faults})
+        precision = share(counts["right"], counts["right"] + counts["wrong"])
+        recall = share(counts["right"], counts["right"] + counts["missed"])
+        records[kind] = CheckRecord(**counts, precision=precision, recall=recall)
+    return records
 
 
 def share(count: int, n: int) -> Share:
@@ -156,13 +129,3 @@ def share(count: int, n: int) -> Share:
     """
     low, high = stats.share_interval(count, n)
     return Share(round(count / n, 4) if n else None, round(low, 4), round(high, 4), n)
-
-
-def cohen_kappa(pairs: Sequence[tuple[object, object]]) -> float | None:
-    """Agreement beyond chance, as it is stored; None where chance alone explains it all.
-
-    >>> cohen_kappa([(1, 1), (1, 0), (0, 0), (0, 0)])
-    0.5
-    """
-    kappa = stats.cohen_kappa(pairs)
-    return None if kappa is None else round(kappa, 4)

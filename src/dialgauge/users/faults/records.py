@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, structs
 
+from dialgauge.dialogue import Dialogue
+
 FaultKind: TypeAlias = Literal[
     "early_end", "invented", "contradicted", "leaked", "repeated", "role_swap", "empty", "withheld", "disobeyed"
 ]
@@ -45,14 +47,11 @@ FAULT_WORDINGS = {
     "no_content": "the message has neither text nor a tool call",
     "after_stop": "goes on after its stop token",
     "tool_syntax": "writes a tool call as text",
-    "words_of_instruction": "says words of its instruction that address it",
-    "agent_phrase": "speaks as the agent ({given!r})",
     "verbatim_again": "says message {earlier} again, word for word",
     "stops_when_asked": "stops where the agent has just asked it for something",
     "stops_confirming": "confirms an action and stops, so that it cannot be done",
-    # A judge, with its own words or without any
+    # A judge, in its own words
     "judged": "{given}",
-    "judged_wordless": "so the judge",
 }
 #: What a check looked at, or why it could not look.
 SCOPE_WORDINGS = {
@@ -77,9 +76,7 @@ SCOPE_WORDINGS = {
     "messages": "every message of the user",
     "facts": "e-mail addresses, ids, codes, phone and flight numbers, guesses among listed bookings",
     "questions": "questions for {joined}",
-    "leaks": "stop tokens, tool syntax; no instruction to compare with",
-    "leaks_and_instruction": "stop tokens, tool syntax, five words in a row of the instruction",
-    "agent_phrases": "phrases that only an agent says",
+    "leaks": "text after a stop token, tool syntax",
     "copies": "the third copy of a message",
     "ends": "a bare stop after a question, a yes with a stop in it",
     "judge": "a judge",
@@ -142,6 +139,12 @@ class CheckedConversation(Struct, frozen=True):
     def of_kind(self, kind: FaultKind) -> FaultFindings:
         """The finding of one check."""
         return next(finding for finding in self.findings if finding.kind == kind)
+
+
+def message_of(dialogue: Dialogue, turn: int) -> int:
+    """The message of the file that a turn was read from."""
+    source = dialogue.turns[turn].source
+    return turn if source is None else source
 
 
 def not_checked(kind: FaultKind, reason: str, about: tuple[str, ...] = ()) -> FaultFindings:

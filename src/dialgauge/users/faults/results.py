@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
@@ -13,7 +12,6 @@ from weakref import WeakKeyDictionary
 import msgspec
 import numpy as np
 import polars as pl
-from msgspec import Struct
 from numpy.typing import NDArray
 
 from dialgauge.comparison import Pairing
@@ -36,17 +34,16 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.report import RunSet
-from dialgauge.runs import MANIFEST, Run, new_run
+from dialgauge.runs import MANIFEST, Run, frame_of, new_run
 from dialgauge.text import Note, counted
 from dialgauge.users.faults.act_checks import check_user, has_acts
 from dialgauge.users.faults.records import KINDS, CheckedConversation
-from dialgauge.worlds.tools import Integrity, check_corpus
+from dialgauge.worlds.tools import check_corpus
 
 if TYPE_CHECKING:
     from dialgauge.users.faults.judge import FaultJudge
 
-FAULTS, CHECKS = "faults", "fault_checks"
-USER_FAULT, NO_FAULT_FOUND = "UserFault", "NoFaultFound"
+FAULTS, CHECKS, USER_FAULT = "faults", "fault_checks", "UserFault"
 #: Recorded conversations: a file or folder, a run or its folder, dialogues, or a frame of them.
 Recorded: TypeAlias = str | Path | Run | Corpus | AnyFrame | Iterable[Dialogue]
 
@@ -76,35 +73,27 @@ def user_faults(
     default = conversations.name if isinstance(conversations, Run) else "conversations"
     for name, source in named_sources(conversations, default).items():
         with progress.reading():
-            recorded = _recorded(source, format)
-        checked = None if judge is None else judge.check(recorded.dialogues, recorded.file, progress)
-        run = faults_run(
-            recorded.dialogues,
-            name,
-            checked=checked,
-            judge=judge,
-            inputs=[("conversations", recorded.file)] if recorded.file not in ("", "-") else [],
-            resamples=resamples,
-            seed=seed,
-            integrity=recorded.integrity,
+            dialogues, file = _recorded(source, format)
+        runs.append(
+            faults_run(
+                dialogues,
+                name,
+                checked=None if judge is None else judge.check(dialogues, file, progress),
+                judge=judge,
+                inputs=[("conversations", file)] if file not in ("", "-") else [],
+                resamples=resamples,
+                seed=seed,
+            )
         )
-        runs.append(run)
     return RunSet(runs)
 
 
-class _Recording(Struct):
-    """Conversations, the file they are from, and whether they belong to their tasks, where that can be told."""
-
-    dialogues: Sequence[Dialogue]
-    file: str = ""
-    integrity: Integrity | None = None
-
-
-def _recorded(source: Recorded, format: str | None) -> _Recording:
+def _recorded(source: Recorded, format: str | None) -> tuple[Sequence[Dialogue], str]:
+    """Conversations and the file they are from; an error where they do not belong to their tasks."""
     if isinstance(source, str | Path) and (Path(source) / MANIFEST).is_file():
         source = Run.load(Path(source))
     if isinstance(source, Run):
-        return _Recording(list(source.dialogues()))
+        return list(source.dialogues()), ""
     corpus = read(source, format=format)
     integrity = check_corpus(corpus, data_folder().root)
     if integrity is not None and not integrity.per_task_stands:
@@ -114,7 +103,7 @@ def _recorded(source: Recorded, format: str | None) -> _Recording:
             "which",
             file=corpus.source,
         )
-    return _Recording(corpus.dialogues, corpus.source if corpus.files else "", integrity)
+    return corpus.dialogues, corpus.source if corpus.files else ""
 
 
 def faults_run(
@@ -126,20 +115,18 @@ def faults_run(
     judge: FaultJudge | None = None,
     resamples: int = 1000,
     seed: int = 0,
-    integrity: Integrity | None = None,
 ) -> Run:
     """The run of dialogues that were checked, by checks and perhaps a ``judge`` too, or are checked now."""
     results = [check_user(dialogue) for dialogue in dialogues] if checked is None else checked
     evidence = FaultEvidence(results, [task_of(dialogue) for dialogue in dialogues])
-    unseen, broken = _nothing_to_look_at(dialogues), _broken_off(dialogues)
-    measures = [parse_measure(each, "faults") for each in _usual()]
+    measures = [parse_measure(each, "faults") for each in (USER_FAULT, *(f"{USER_FAULT}[{kind}]" for kind in KINDS))]
     left_out = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
     system = SystemEvidence(
         evidence=evidence,
         measures=[measure for measure in measures if str(measure) not in left_out],
         dialogues=[each.id for each in results],
         signature=_signature(dialogues).with_(judge=judge.name if judge else ""),
-        coverage=_coverage(dialogues, sum(unseen.values()), sum(broken.values())),
+        coverage=_coverage(dialogues),
         left_out=left_out,
         resampled=evidence.by_task(),
     )
@@ -148,17 +135,17 @@ def faults_run(
         kind="faults",
         name=name,
         scores=score_systems([system], Resampling(resamples, seed) if resamples else None)[0],
-        tables={FAULTS: lambda: _faults_frame(results), CHECKS: lambda: _checks_frame(results)},
+        tables={
+            FAULTS: lambda: frame_of(_fault_rows(results), _FAULTS),
+            CHECKS: lambda: frame_of(_check_rows(results), _CHECKS),
+        },
         corpus=list(dialogues),
         config={"system": name},
         inputs=list(inputs),
         seeds=seed,
         details={
             "users": sorted({dialogue.ended.facts.get("user", "") for dialogue in dialogues} - {""}),
-            "nothing_to_look_at": unseen,
-            "broken_off": broken,
             "told": sum(each.told for each in results),
-            "integrity": None if integrity is None else dict(integrity.counts),
             "by_texts": sum(not has_acts(dialogue) for dialogue in dialogues),
             "judged": judge.agreement() if judge else [],
         },
@@ -166,32 +153,27 @@ def faults_run(
     )
 
 
-def _faults_frame(results: Sequence[CheckedConversation]) -> pl.DataFrame:
+_TEXT, _WHOLE, _TEXTS = pl.String, pl.Int64, pl.List(pl.String)
+_FAULTS = {
+    "dialogue": _TEXT, "kind": _TEXT, "turn": _WHOLE, "message": _WHOLE, "length": _WHOLE, "reason": _TEXT,
+    "about": _TEXT, "given": _TEXTS, "wanted": _TEXTS, "earlier": _WHOLE, "checked": _TEXT, "by": _TEXT,
+}  # fmt: skip
+_CHECKS = {
+    "dialogue": _TEXT, "kind": _TEXT, "checked": _TEXT, "reason": _TEXT, "about": _TEXTS, "faults": _WHOLE,
+}  # fmt: skip
+
+
+def _fault_rows(results: Iterable[CheckedConversation]) -> Iterator[tuple[Any, ...]]:
     own = attrgetter("kind", "turn", "message", "length", "reason", "about", "given", "wanted", "earlier")
-    rows: list[tuple[Any, ...]] = [
-        (result.id, *own(fault), result.of_kind(fault.kind).extent, fault.by)
-        for result in results
-        for fault in result.faults
-    ]
-    schema: dict[str, Any] = {
-        "dialogue": pl.String, "kind": pl.String, "turn": pl.Int64, "message": pl.Int64, "length": pl.Int64,
-        "reason": pl.String, "about": pl.String, "given": pl.List(pl.String), "wanted": pl.List(pl.String),
-        "earlier": pl.Int64, "checked": pl.String, "by": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    for result in results:
+        for fault in result.faults:
+            yield result.id, *own(fault), result.of_kind(fault.kind).extent, fault.by
 
 
-def _checks_frame(results: Sequence[CheckedConversation]) -> pl.DataFrame:
-    rows = [
-        (result.id, finding.kind, finding.extent, finding.reason, finding.about, len(finding.faults))
-        for result in results
-        for finding in result.findings
-    ]
-    schema: dict[str, Any] = {
-        "dialogue": pl.String, "kind": pl.String, "checked": pl.String, "reason": pl.String,
-        "about": pl.List(pl.String), "faults": pl.Int64,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema, orient="row")
+def _check_rows(results: Iterable[CheckedConversation]) -> Iterator[tuple[Any, ...]]:
+    for result in results:
+        for each in result.findings:
+            yield result.id, each.kind, each.extent, each.reason, each.about, len(each.faults)
 
 
 # Measures: shares of conversations, a part for each kind of fault.
@@ -239,14 +221,7 @@ def _faulty(evidence: FaultEvidence, settings: Settings) -> UnitNumbers:
     return np.array([each is True for each in found], float), np.array([each is not None for each in found], float)
 
 
-def _none_found(evidence: FaultEvidence, settings: Settings) -> UnitNumbers:
-    above, below = _faulty(evidence, settings)
-    return below - above, below
-
-
-def _obstacle(evidence: Any, settings: Settings) -> str | None:
-    if not isinstance(evidence, FaultEvidence):
-        return "it is a measure of 'dialgauge users faults'"
+def _obstacle(evidence: FaultEvidence, settings: Settings) -> str | None:
     if any(each is not None for each in evidence.looked()):
         return None
     if evidence.kind:
@@ -254,48 +229,24 @@ def _obstacle(evidence: Any, settings: Settings) -> str | None:
     return "no conversation has an instruction or goal to compare its user with"
 
 
-def _card(name: str, title: str, summary: str, formula: str, units: Any, *, higher: bool) -> Card[FaultEvidence]:
-    return Card(
-        name=name, family="faults", title=title, summary=summary, formula=formula,
-        source="dialgauge; kinds after docs/user-faults.md", units=units, parts=True, obstacle=_obstacle,
-        higher_is_better=higher,
-    )  # fmt: skip
-
-
 CARDS: tuple[Card[FaultEvidence], ...] = (
-    _card(
-        USER_FAULT,
-        "conversations with a user fault",
-        "Share of the checked conversations in which a user fault was found, of any kind or of one, "
-        "such as [withheld]. A lower bound: the checks catch only part of each kind.",
-        "conversations with a fault found / conversations that could be checked",
-        _faulty,
-        higher=False,
-    ),
-    _card(
-        NO_FAULT_FOUND,
-        "conversations without a user fault found",
-        "Share of the checked conversations in which no fault was found. An upper bound on the share with a faultless "
-        "user.",
-        "conversations without a fault found / conversations that could be checked",
-        _none_found,
-        higher=True,
+    Card(
+        name=USER_FAULT,
+        family="faults",
+        title="conversations with a user fault",
+        summary="Share of the checked conversations in which a user fault was found, of any kind or of one, such as "
+        "[withheld]. A lower bound: the checks catch only part of each kind.",
+        formula="conversations with a fault found / conversations that could be checked",
+        source="dialgauge; kinds after docs/user-faults.md",
+        units=_faulty,
+        parts=True,
+        obstacle=_obstacle,
+        higher_is_better=False,
     ),
 )
 
 
-def _usual() -> list[str]:
-    """The measures of every run: no fault found, any fault, and every kind."""
-    return [NO_FAULT_FOUND, USER_FAULT, *(f"{USER_FAULT}[{kind}]" for kind in KINDS)]
-
-
-# What a log says of its conversations beside the words: tasks, how many were planned, what has nothing to see.
-
-#: Ends of conversations of agents that are their own; whatever else a results file names is a failure of something
-#: else.
-_OWN_ENDS = frozenset({"", "user_stop", "agent_stop", "max_steps", "too_many_errors", "agent_error"})
-#: Benchmarks that judge every conversation that comes to its end; other logs need not.
-_JUDGING = frozenset({"tau", "tau2"})
+# What a log says of its conversations beside the words: tasks, and how many were planned.
 
 
 def task_of(dialogue: Dialogue) -> str:
@@ -303,44 +254,16 @@ def task_of(dialogue: Dialogue) -> str:
     return dialogue.ended.task or dialogue.id
 
 
-def _nothing_to_look_at(dialogues: Iterable[Dialogue]) -> dict[str, int]:
-    """How many conversations have no word or deed of the user, by the reason."""
-    why = (_failure(dialogue) or "the user never spoke" for dialogue in dialogues if not _user_is_there(dialogue))
-    return dict(Counter(why).most_common())
-
-
-def _broken_off(dialogues: Iterable[Dialogue]) -> dict[str, int]:
-    """How many conversations can be looked at only as far as they go, by what failed."""
-    why = (_failure(dialogue) for dialogue in dialogues if _user_is_there(dialogue))
-    return dict(Counter(reason for reason in why if reason).most_common())
-
-
 def _user_is_there(dialogue: Dialogue) -> bool:
     return any(turn.speaker == "user" for turn in dialogue.turns)
 
 
-def _failure(dialogue: Dialogue) -> str:
-    """What failed beside user and agent, where a results file of agents says so; empty where nothing did."""
-    outcome = dialogue.ended
-    if not outcome.benchmark:
-        return ""
-    if outcome.reason not in _OWN_ENDS and not outcome.reason.endswith("_limit"):
-        return f"failed by infrastructure: {outcome.reason}"
-    judged = outcome.success is not None or outcome.benchmark not in _JUDGING
-    return "" if judged else "never judged"
-
-
-def _coverage(dialogues: Sequence[Dialogue], unseen: int, broken: int) -> Coverage:
-    """Conversations that could be looked at and, where some were broken off, those that came to their end."""
-    every = len(dialogues)
+def _coverage(dialogues: Sequence[Dialogue]) -> Coverage:
+    """The conversations that could be looked at, of those that were planned."""
+    every, looked = len(dialogues), sum(map(_user_is_there, dialogues))
     plans = [plan[0] * plan[1] for dialogue in dialogues if (plan := dialogue.ended.planned) is not None]
-    planned = max([every, *plans])
-    units = {"dialogues": Count(expected=planned, read=every, scored=every - unseen, failed=unseen)}
-    if broken:
-        units["ends"] = Count(expected=every - unseen, read=every, scored=every - unseen - broken, failed=broken)
-    return Coverage(
-        units, policy="a conversation in which the user never spoke is not counted, and neither is one that is missing"
-    )
+    count = Count(expected=max([every, *plans]), read=every, scored=looked, failed=every - looked)
+    return Coverage({"dialogues": count}, policy="conversations in which the user never spoke do not count")
 
 
 def _signature(dialogues: Sequence[Dialogue]) -> Signature:
@@ -366,24 +289,16 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def missing_sentence(run: Run) -> str:
-    """What a log lacks, to be read before any number: conversations that were planned, words to look at, ends.
-
-    Empty where nothing is missing.
-    """
-    count, parts = run.coverage["dialogues"], []
-    if run.coverage.complete:
+    """What a log lacks, to be read before any number; empty where nothing is missing."""
+    count = run.coverage["dialogues"]
+    if run.coverage.complete or count.expected is None:
         return ""
-    read_, looked = count.read or 0, count.scored or 0
-    if count.expected is not None and read_ < count.expected:
-        are = "is" if read_ == 1 else "are"
-        parts.append(f"{read_:,} of {counted(count.expected, 'planned conversation')} {are} there")
-    for key, what in (("nothing_to_look_at", "nothing to look at"), ("broken_off", "no end of their own")):
-        reasons = run.details.get(key, {})
-        if number := sum(reasons.values()):
-            why = ", ".join(f"{reason} {times:,}" for reason, times in reasons.items())
-            parts.append(f"{counted(number, 'conversation')} of {read_:,} with {what} ({why})")
-    of = "those that are there" if looked == read_ else f"the {looked:,} that can be looked at"
-    return f"{run.name}: {'; '.join(parts)}; shares are of {of}."
+    parts = []
+    if missing := count.expected - (count.read or 0):
+        parts.append(f"{missing:,} of {counted(count.expected, 'planned conversation')} missing")
+    if count.failed:
+        parts.append(f"{counted(count.failed, 'conversation')} without a word of the user")
+    return f"{run.name}: {', '.join(parts)}; shares are of the other {count.scored or 0:,}."
 
 
 class FaultsPairing(Pairing):

@@ -1,21 +1,19 @@
 """Checks of texts. They see only what has a shape of its own, such as an id or a code, or what the goal declares.
 
-What needs understanding (does the user contradict its instruction, or disobey an order about its manner?) is not
-checked here: a judge, a person or a model, is to be asked. ``docs/explanation/user-fault-checks.md`` says how much of
-the faults in labelled logs these checks find.
+What takes understanding (does the user contradict its instruction, or speak as the agent?) is left to a judge, a person
+or a model. ``docs/explanation/user-fault-checks.md`` says how many faults of labelled logs these checks find.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.formats import as_text
-from dialgauge.users.faults.records import FaultFindings, FaultKind, UserFault, merge_repeats, not_checked
+from dialgauge.users.faults.records import FaultFindings, FaultKind, UserFault, merge_repeats, message_of, not_checked
 
 #: What ends a conversation of tau-bench: ``###STOP###``, ``###TRANSFER###``, ``###OUT-OF-SCOPE###``.
 STOP_TOKEN = re.compile(r"###\s?[A-Z][A-Z-]+\s?###")
@@ -66,14 +64,12 @@ def _sentences(text: str) -> list[str]:
 
 
 class Exchange(Struct, frozen=True):
-    """A message of the user that the agent heard, and the message of the agent that it answers."""
+    """A message of the user that the agent heard."""
 
     turn: int
     text: str
-    #: The agent's message before it; empty at the beginning.
+    #: The message of the agent that it answers; "" at the beginning.
     asked: str
-    #: Does no message of the user follow?
-    last: bool
 
     @property
     def plain(self) -> str:
@@ -95,25 +91,17 @@ class Conversation:
         self.dialogue = dialogue
         self.turns: tuple[Turn, ...] = tuple(dialogue.turns)
         self.instruction = "\n".join(dialogue.instruction).replace("’", "'")
-
-    @cached_property
-    def exchanges(self) -> list[Exchange]:
-        """The messages of the user that the agent heard, those without words left out."""
-        heard = [
-            (index, turn)
-            for index, turn in enumerate(self.turns)
-            if turn.text.strip() and (index + 1 == len(self.turns) or self.turns[index + 1].speaker != turn.speaker)
-        ]
-        return [
-            Exchange(
-                turn=index,
-                text=turn.text,
-                asked=next((plain_text(said.text) for _, said in reversed(heard[:at]) if said.speaker == "system"), ""),
-                last=all(later.speaker == "system" for _, later in heard[at + 1 :]),
-            )
-            for at, (index, turn) in enumerate(heard)
-            if turn.speaker == "user"
-        ]
+        self.exchanges: list[Exchange] = []
+        asked = ""
+        for index, turn in enumerate(self.turns):
+            if not turn.text.strip() or any(
+                after.speaker == turn.speaker for after in self.turns[index + 1 : index + 2]
+            ):
+                continue
+            if turn.speaker == "user":
+                self.exchanges.append(Exchange(index, turn.text, asked))
+            else:
+                asked = plain_text(turn.text)
 
     def said_before(self, turn: int, speaker: str) -> str:
         """All that one side said before a turn; of the user also what its own tools gave it."""
@@ -129,100 +117,41 @@ class Conversation:
         return UserFault(kind, turn, message_of(self.dialogue, turn), reason, **about)  # type: ignore[arg-type]
 
 
-def message_of(dialogue: Dialogue, turn: int) -> int:
-    """The message of the file that a turn was read from."""
-    source = dialogue.turns[turn].source
-    return turn if source is None else source
-
-
 def text_findings(dialogue: Dialogue) -> Iterator[FaultFindings]:
     """What all checks of texts say."""
     talk = Conversation(dialogue)
-    yield empty(talk)
-    if {turn.speaker for turn in talk.turns if turn.text.strip()} != {"user", "system"}:
-        kinds: tuple[FaultKind, ...] = ("early_end", "invented", "leaked", "repeated", "role_swap", "withheld")
-        yield from (not_checked(kind, "no_texts") for kind in kinds)
-    else:
-        yield from (check(talk) for check in (early_end, invented, leaked, repeated, role_swap, withheld))
-    yield from (not_checked(kind, "ask_a_judge") for kind in ("contradicted", "disobeyed"))
-
-
-def empty(talk: Conversation) -> FaultFindings:
-    """No text, no acts, no tool call."""
-    faults = [
+    empty = [
         talk.fault("empty", index, "no_content")
         for index, turn in enumerate(talk.turns)
         if turn.speaker == "user" and not turn.text.strip() and not turn.calls and not turn.acts
     ]
-    return FaultFindings("empty", "whole", "messages", merge_repeats(faults))
+    yield FaultFindings("empty", "whole", "messages", merge_repeats(empty))
+    by_both = {turn.speaker for turn in talk.turns if turn.text.strip()} == {"user", "system"}
+    for kind, check in _CHECKS.items():
+        yield check(talk) if by_both else not_checked(kind, "no_texts")
+    yield from (not_checked(kind, "ask_a_judge") for kind in ("contradicted", "disobeyed", "role_swap"))
 
 
-# Stop tokens, tool calls as text, the instruction's own words.
+# Stop tokens, tool calls as text, copies.
 
 _TOOL_SYNTAX = re.compile(
     r"</?(?:tool_call|function_call|tool|function)\b|\"(?:tool_calls|function_call|tool_name)\"\s*:"
     r"|```(?:json|tool|xml|python)|\bfunctions\.\w+\(|\{\s*\"name\"\s*:\s*\"\w+\"\s*,\s*\"arguments\"",
 )
-_ABOUT_ITSELF = re.compile(r"you (?:are|want|have|will|do not|don't|prefer|would|need|also)\b")
-_QUOTED = re.compile(r"(?<!\w)'[^'\n]*(?:\w'\w[^'\n]*)*'(?!\w)|\"[^\"\n]*\"|“[^”\n]*”")
-#: Consecutive words of an instruction that no user says by chance.
-_LEAKED_WORDS = 5
 
 
 def leaked(talk: Conversation) -> FaultFindings:
-    """Text after a stop token, tool syntax, five words in a row with which the instruction speaks to the user."""
-    runs = {
-        run
-        for sentence in _sentences(_QUOTED.sub(" ", talk.instruction))  # what is quoted is there to be said
-        for run in _runs(sentence)
-        if _ABOUT_ITSELF.match(" ".join(run))
-    }
+    """Text after a stop token, and tool syntax."""
     faults = []
     for index, turn in enumerate(talk.turns):
-        text = turn.text.replace("’", "'")
-        stop = STOP_TOKEN.search(text)
+        stop = STOP_TOKEN.search(turn.text)
         if turn.speaker != "user":
             continue
-        if stop and plain_text(text[stop.end() :]):
+        if stop and plain_text(turn.text[stop.end() :]):
             faults.append(talk.fault("leaked", index, "after_stop"))
-        elif _TOOL_SYNTAX.search(text):
+        elif _TOOL_SYNTAX.search(turn.text):
             faults.append(talk.fault("leaked", index, "tool_syntax"))
-        elif runs.intersection(_runs(text)):
-            faults.append(talk.fault("leaked", index, "words_of_instruction"))
-    if talk.instruction:
-        return FaultFindings("leaked", "whole", "leaks_and_instruction", merge_repeats(faults))
     return FaultFindings("leaked", "part", "leaks", merge_repeats(faults))
-
-
-def _runs(text: str) -> Iterator[tuple[str, ...]]:
-    words = _WORD.findall(text.lower())
-    return (tuple(words[start : start + _LEAKED_WORDS]) for start in range(len(words) - _LEAKED_WORDS + 1))
-
-
-_AS_THE_AGENT = re.compile(
-    r"\bhow (?:can|may) i (?:help|assist) you\b"
-    r"|\b(?:is there )?anything else (?:that )?i can (?:help|assist|do for) (?:you|with)\b"
-    r"|\bi(?:'m| am) (?:happy|glad|here) to (?:help|assist) you\b"
-    r"|\blet me (?:look (?:that|this|it) up|pull up|check) (?:that |this |it |your )?(?:\w+ ){0,3}for you\b"
-    r"|\b(?:could|can|may) (?:you|i) (?:please )?(?:provide|have|get) (?:me )?(?:with )?your "
-    r"(?:user id|reservation|account|order)\b"
-    r"|\bi(?:'ve| have) (?:successfully )?"
-    r"(?:cancell?ed|booked|updated|processed|issued|modified|upgraded|transferred) your\b"
-    r"|\bi(?:'ve| have| will|'ll) (?:now )?(?:transfer(?:red)?) you to\b"
-    r"|\byour (?:reservation|booking|order|request|refund) has been (?:successfully )?"
-    r"(?:cancell?ed|booked|updated|processed|issued)\b",
-    re.IGNORECASE,
-)
-
-
-def role_swap(talk: Conversation) -> FaultFindings:
-    """Phrases that only an agent says. What goes to the user's own tools is no swap: it was not said to the agent."""
-    faults = [
-        talk.fault("role_swap", each.turn, "agent_phrase", given=(match[0].strip().lower(),))
-        for each in talk.exchanges
-        if not talk.turns[each.turn].calls and (match := _AS_THE_AGENT.search(each.plain))
-    ]
-    return FaultFindings("role_swap", "part", "agent_phrases", merge_repeats(faults))
 
 
 #: How often the very same words count as said again, and how many words these need: a yes or a thank-you is said often.
@@ -234,12 +163,14 @@ def repeated(talk: Conversation) -> FaultFindings:
     faults = []
     for place, each in enumerate(talk.exchanges):
         words = _WORD.findall(each.plain.lower())
+        if len(words) < _SHORTEST_COPY or talk.turns[each.turn].calls:
+            continue
         copies = [
             other
             for other in talk.exchanges[:place]
             if words == _WORD.findall(other.plain.lower()) and not ("?" in each.asked and each.asked == other.asked)
         ]
-        if len(words) >= _SHORTEST_COPY and len(copies) + 1 >= _COPIES and not talk.turns[each.turn].calls:
+        if len(copies) + 1 >= _COPIES:
             earlier = message_of(talk.dialogue, copies[0].turn)
             faults.append(talk.fault("repeated", each.turn, "verbatim_again", earlier=earlier))
     return FaultFindings("repeated", "part", "copies", merge_repeats(faults))
@@ -270,20 +201,18 @@ _LEFT_TO_THE_USER = re.compile(r"\banything else|further (?:assistance|questions
 def early_end(talk: Conversation) -> FaultFindings:
     """Stops instead of answering, or stops with its own confirmation, so that the agent can no longer act."""
     last = talk.exchanges[-1] if talk.exchanges else None
-    if last is None or not last.last:
+    if last is None:
         return not_checked("early_end", "no_last_words")
     outcome = talk.dialogue.outcome
     if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
-        return (
-            not_checked("early_end", "end_unknown")
-            if outcome is None
-            else FaultFindings("early_end", "whole", "not_the_user")
-        )
+        if outcome is None:
+            return not_checked("early_end", "end_unknown")
+        return FaultFindings("early_end", "whole", "not_the_user")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
         return FaultFindings("early_end", "whole", "handed_over")
     reason = ""
     asks = last.asked.rstrip(' }"\n').endswith("?") and _DIRECT_QUESTION.search(last.asked)  # some log JSON
-    kept = {kind for kind in _kept(talk, {kind: set() for kind in _ASKED}) if re.search(_ASKED[kind], last.asked, re.I)}
+    kept = any(re.search(_ASKED[kind], last.asked, re.I) for kind in _kept(talk, {kind: set() for kind in _ASKED}))
     if not last.plain and asks and not kept and not _LEFT_TO_THE_USER.search(last.asked):
         reason = "stops_when_asked"
     elif last.stops and _YES.match(last.plain) and _CONFIRMATION.search(last.asked):
@@ -433,3 +362,12 @@ def _guesses(talk: Conversation, each: Exchange) -> Iterator[str]:
         named = [code for code in listed if code in sentence]
         if len(named) == 1 and named[0] not in known and not _ASKS_TO_LOOK.search(sentence):
             yield named[0]
+
+
+_CHECKS: dict[FaultKind, Callable[[Conversation], FaultFindings]] = {
+    "early_end": early_end,
+    "invented": invented,
+    "leaked": leaked,
+    "repeated": repeated,
+    "withheld": withheld,
+}

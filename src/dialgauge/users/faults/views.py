@@ -27,7 +27,7 @@ from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.users.faults.labelled import Share, load_record
 from dialgauge.users.faults.records import KINDS, fault_words, scope_words
-from dialgauge.users.faults.results import CHECKS, FAULTS, NO_FAULT_FOUND, USER_FAULT, missing_sentence
+from dialgauge.users.faults.results import CHECKS, FAULTS, USER_FAULT, missing_sentence
 
 _LOOKED: Mapping[str, str] = {"whole": "all of it", "part": "a part", "none": "not checked"}
 
@@ -68,16 +68,14 @@ def kinds(run: Run) -> Table:
     unseen: dict[str, list[str]] = {}
     for kind, meaning in KINDS.items():
         own = checks.filter(pl.col("kind") == kind)
-        looked = own.filter(pl.col("checked") != "none").height
-        if not looked:
-            unseen.setdefault("; ".join(sorted({scope_words(row) for row in own.iter_rows(named=True)})), []).append(
-                kind
-            )
+        if looked := own.filter(pl.col("checked") != "none").height:
+            score = run.scores.get(f"{USER_FAULT}[{kind}]")
+            cell = None if score is None else Cell(score.value, score.low, score.high)
+            table.add(_words(kind), count_cell(faults, {"fault": _words(kind)}), looked, cell, meaning)
+        else:
             table.add(_words(kind), "not checked", None, None, meaning)
-            continue
-        score = run.scores.get(f"{USER_FAULT}[{kind}]")
-        cell = None if score is None else Cell(score.value, score.low, score.high)
-        table.add(_words(kind), count_cell(faults, {"fault": _words(kind)}), looked, cell, meaning)
+            reasons = sorted({scope_words(row) for row in own.iter_rows(named=True)})
+            unseen.setdefault("; ".join(reasons), []).append(kind)
     table.notes += [f"{', '.join(map(_words, names))} not checked: {why}." for why, names in unseen.items()]
     if run.details.get("by_texts"):
         record = load_record()
@@ -211,7 +209,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
 VIEW = View(
     verdict=verdict,
     warnings=warnings,
-    scores=lambda run: (USER_FAULT, NO_FAULT_FOUND),
+    scores=lambda run: (USER_FAULT,),
     tables={"kinds": kinds, "where": where, "unchecked": unchecked, "trust": trust, "judge": judged},
     screen=("kinds", "where", "judge"),
     transcript=transcript,
