@@ -51,9 +51,9 @@ _RECEIPT = b'{"dataset":"x","downloads":[],"files":[{"path":"a.json","size":1,"s
 
 @cache
 def _agent_logs() -> list[bytes]:
-    from dialgauge.trials import write_scripted_log
     from dialgauge.worlds.tools import load_tool_domain
     from support.agent_results import desk_tasks
+    from support.scripted_logs import write_scripted_log
 
     folder = kept_folder()
     tasks = desk_tasks(folder / "desk.json")

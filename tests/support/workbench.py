@@ -25,11 +25,11 @@ from dialgauge.cli import COMMANDS, main
 from dialgauge.cli.app import commands_of
 from dialgauge.dialogue import Task
 from dialgauge.runs import Run, Store
-from dialgauge.trials import write_scripted_log
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file
 from support.documented_calls import add_examples, documented_call
 from support.domains import domain_folder
+from support.scripted_logs import write_scripted_log
 from support.talks import mishear, talk
 from support.tiny_world import tiny_release
 from support.town import responses, write_town

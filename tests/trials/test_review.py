@@ -10,14 +10,15 @@ import msgspec
 import pytest
 
 import dialgauge
-from dialgauge.demo import DESK_TASKS
+from dialgauge.demo.steps import DESK_LOG
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.runs import Run, Store
-from dialgauge.trials import SCRIPTS, LogAudit, audit_log, doubts, read_log, write_scripted_log
+from dialgauge.trials import LogAudit, audit_log, doubts, read_log
 from dialgauge.trials.views import VIEW
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file, tau_result
 from support.commands import dialgauge as typed
+from support.scripted_logs import DESK_TASKS, SCRIPTS, write_desk_log, write_scripted_log
 
 Capture = pytest.CaptureFixture[str]
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
@@ -285,6 +286,11 @@ def test_of_chat_messages_different_instructions_and_missing_verdicts_are_told(c
     done = typed(capsys, "review", "chat.jsonl")
     assert done.code == 1 and "he trials of 1 task have different instructions (a)" in " ".join(done.out.split())
     assert any("no conversation has a verdict" in note for note in Store().open("latest").notes)
+
+
+def test_the_log_of_the_demo_is_what_its_domain_gives(tmp_path: Path) -> None:
+    write_desk_log(load_tool_domain("depot"), tmp_path / "log.json")
+    assert (tmp_path / "log.json").read_bytes() == DESK_LOG.read_bytes()
 
 
 def test_several_logs_are_compared(capsys: Capture) -> None:

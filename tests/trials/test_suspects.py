@@ -23,13 +23,13 @@ from dialgauge.trials import (
     read_log,
     suspect,
     task_facts,
-    write_scripted_log,
 )
 from dialgauge.trials.audit import replay_conversation
 from dialgauge.trials.evidence import Deviation, WrongValue
 from dialgauge.trials.suspects import measured_suspects
 from dialgauge.worlds.tools import GoldCall, ToolTask, load_tool_domain
 from support.agent_results import desk_tasks, tau2_file, tau_file, tau_result
+from support.scripted_logs import write_scripted_log
 
 ROOT = Path(__file__).parents[2]
 #: Who said what, and in which message.

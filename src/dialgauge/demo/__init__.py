@@ -7,7 +7,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.demo.steps import (
-        DESK_TASKS as DESK_TASKS,
         PROFILE as PROFILE,
         STEPS as STEPS,
         Answer as Answer,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from dialgauge.rankers import SPLITS, load_task, ranker_class
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
-from dialgauge.trials import audit_log, read_log, score_results, write_scripted_log
+from dialgauge.trials import audit_log, read_log, score_results
 from dialgauge.worlds.restaurant import Parameters, load_world
 from dialgauge.worlds.tools import load_tool_domain
 
@@ -33,9 +33,9 @@ PROFILE = "verbatim"
 CONVERSATIONS = 50
 #: At most so many goals in the town.
 TOWN_GOALS = 300
-#: The help desk that the log is of: the tool domain we ship, and five tasks in it.
+#: The help desk, a tool domain that we ship, and the log of a scripted agent there.
 DESK = "depot"
-DESK_TASKS = Path(__file__).with_name("desk_tasks.json")
+DESK_LOG = Path(__file__).with_name("desk_log.json")
 
 
 class Demo(Struct, frozen=True):
@@ -167,7 +167,9 @@ def live_in_town(demo: Demo) -> Answer:
 def trust_a_log(demo: Demo) -> Answer:
     """The log of a scripted agent, with one conversation filed under another task: does a review see it?"""
     demo.tell("an agent at a help desk leaves a log, in which something is wrong")
-    log = _desk_log(demo.folder)
+    log = demo.folder / "desk" / "log.json"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(DESK_LOG, log)
     run = score_results({"desk": log}, seed=demo.seed).save(demo.store).runs[0]
     audit = audit_log(read_log(log), load_tool_domain(DESK))
     [filing] = audit.integrity.foreign
@@ -179,25 +181,6 @@ def trust_a_log(demo: Demo) -> Answer:
         f"passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of the conversations "
         "pass.",
     )
-
-
-def _desk_log(folder: Path) -> Path:
-    """Two trials of each task: one as expected, one with a wrong value here and there; one is filed wrongly."""
-    domain, log = load_tool_domain(DESK), folder / "desk" / "log.json"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    made = []
-    for script in ("gold", "wrong"):
-        write_scripted_log(domain, DESK_TASKS, script, log, trials=1)
-        made.append(msgspec.json.decode(log.read_bytes()))
-    gold, wrong = made
-    gold["info"]["num_trials"] = 2
-    for index, simulation in enumerate(list(gold["simulations"])):
-        again = (wrong if index % 2 else gold)["simulations"][index]
-        gold["simulations"].append({**again, "trial": 1, "id": f"{simulation['task_id']}-1"})
-    misfiled = {key: gold["simulations"][-2][key] for key in ("task_id", "trial", "id")}
-    gold["simulations"][-2] = {**gold["simulations"][0], **misfiled}
-    log.write_bytes(msgspec.json.encode(gold))
-    return log
 
 
 def _user_is_sound(run: Run) -> bool:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dialgauge.trials.log import Attempted as Attempted, TrialLog as TrialLog, read_log as read_log
     from dialgauge.trials.review import regrade_log as regrade_log, review_log as review_log
     from dialgauge.trials.scoring import score_attempts as score_attempts, score_results as score_results
-    from dialgauge.trials.scripted_logs import SCRIPTS as SCRIPTS, write_scripted_log as write_scripted_log
     from dialgauge.trials.suspects import (
         SUSPECTS as SUSPECTS,
         Estimate as Estimate,

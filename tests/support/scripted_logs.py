@@ -1,4 +1,4 @@
-"""Logs of agents that follow a script, without any model: what verdicts and audits are tried on.
+"""Logs of agents that follow a script, without any model.
 
 ``gold`` makes a task's expected calls and says its outputs, ``nothing`` says goodbye at once, ``wrong`` makes the
 expected calls with one wrong value in the last write. The file is τ²-bench's.
@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from dialgauge.errors import choice
-from dialgauge.files import atomic
 from dialgauge.worlds.tools import (
     AgentText,
     Conduct,
@@ -26,18 +24,18 @@ from dialgauge.worlds.tools import (
     tau2_entries,
 )
 
-Script: TypeAlias = Literal["gold", "nothing", "wrong"]
-SCRIPTS: tuple[Script, ...] = get_args(Script)
+#: Five tasks at the help desk.
+DESK_TASKS = Path(__file__).with_name("desk_tasks.json")
+SCRIPTS = ("gold", "nothing", "wrong")
 _GOODBYE = "Is there anything else?"
 
 
 def write_scripted_log(domain: ToolDomain, tasks: Path, script: str, file: Path, *, trials: int = 1) -> None:
     """Let a scripted agent do every task of a task file, and write its results."""
-    followed = choice(script, SCRIPTS, "the script")
     entries = tau2_entries(tasks)
     read = read_tool_tasks(tasks)
     simulations = [
-        {**_simulation(domain, task, followed), "trial": trial, "id": f"{task.id}-{trial}"}
+        {**_simulation(domain, task, script), "trial": trial, "id": f"{task.id}-{trial}"}
         for task in read
         for trial in range(trials)
     ]
@@ -54,11 +52,10 @@ def write_scripted_log(domain: ToolDomain, tasks: Path, script: str, file: Path,
         "tasks": entries,
         "simulations": simulations,
     }
-    with atomic(file) as scratch:
-        scratch.write_bytes(msgspec.json.encode(log))
+    file.write_bytes(msgspec.json.encode(log))
 
 
-def _simulation(domain: ToolDomain, task: ToolTask, script: Script) -> dict[str, Any]:
+def _simulation(domain: ToolDomain, task: ToolTask, script: str) -> dict[str, Any]:
     world = domain.world(task)
     messages: list[dict[str, Any]] = [
         {"role": "assistant", "content": "Hi! How can I help you today?"},
@@ -90,7 +87,7 @@ def _simulation(domain: ToolDomain, task: ToolTask, script: Script) -> dict[str,
     }
 
 
-def _scripted(domain: ToolDomain, expected: Sequence[GoldCall], script: Script) -> Iterable[GoldCall]:
+def _scripted(domain: ToolDomain, expected: Sequence[GoldCall], script: str) -> Iterable[GoldCall]:
     if script == "nothing":
         return []
     tools = domain.tools
@@ -106,3 +103,22 @@ def _spoilt(call: GoldCall) -> GoldCall:
     free = [name for name in texts if not name.endswith("_id")] or texts
     wrong = {name: f"{call.arguments[name]}x" for name in free[-1:]}
     return structs.replace(call, arguments={**call.arguments, **wrong})
+
+
+def write_desk_log(domain: ToolDomain, file: Path) -> None:
+    """The log of the demo: two trials of each task, one as expected, one with a wrong value here and there.
+
+    One conversation is filed under another task.
+    """
+    made = []
+    for script in ("gold", "wrong"):
+        write_scripted_log(domain, DESK_TASKS, script, file)
+        made.append(msgspec.json.decode(file.read_bytes()))
+    gold, wrong = made
+    gold["info"]["num_trials"] = 2
+    for index, simulation in enumerate(list(gold["simulations"])):
+        again = (wrong if index % 2 else gold)["simulations"][index]
+        gold["simulations"].append({**again, "trial": 1, "id": f"{simulation['task_id']}-1"})
+    misfiled = {key: gold["simulations"][-2][key] for key in ("task_id", "trial", "id")}
+    gold["simulations"][-2] = {**gold["simulations"][0], **misfiled}
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(gold), indent=1) + b"\n")
