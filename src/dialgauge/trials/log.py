@@ -79,7 +79,7 @@ class TrialLog:
         self._read_scores(outcomes)
         made = [_attempt(dialogue) for dialogue in self.dialogues]
         #: Is there a yes or no on any conversation? Without one there is no pass^k, and those with a score count.
-        self.has_verdicts = any(attempt.success is not None for attempt in made) or not self.in_general
+        self.has_verdicts = any(attempt.success is not None for attempt in made)
         self.attempts = [self._scored(attempt, outcome) for attempt, outcome in zip(made, outcomes, strict=True)]
 
     def _read_scores(self, outcomes: Sequence[Outcome]) -> None:

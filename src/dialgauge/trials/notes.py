@@ -19,20 +19,13 @@ _NO_VERDICT = (
 )
 
 
-def trial_notes(
-    log: TrialLog, reading: Notes, left_out: Mapping[str, str], conversations: Mapping[str, int]
-) -> list[Note]:
-    """All notes; ``left_out`` are measures with the reason, ``conversations`` how many of them each mean rests on."""
-    notes = [
-        *_reading_notes(reading),
-        *(Note("left_out", f"{name} is left out: {why}") for name, why in left_out.items()),
-    ]
+def trial_notes(log: TrialLog, reading: Notes, conversations: Mapping[str, int]) -> list[Note]:
+    """All notes; ``conversations`` is how many of them each mean rests on."""
+    notes = list(_reading_notes(reading))
     if log.trials > log.most_scored > 0:
         planned = f"{counted(log.trials, 'trial')} {'was' if log.trials == 1 else 'were'} planned"
         told = f"pass^k is left out above k = {log.most_scored:,}: {planned}, and no task has more with a verdict"
         notes.append(Note("left_out", told))
-    if not log.attempts:
-        return notes
     notes += _verdict_notes(log, reading)
     notes += [
         Note("partial_reward", f"{name} rests on {number:,} of {counted(log.scored, 'scored conversation')}")

@@ -139,7 +139,7 @@ def score_log(
     shared = scores.signature
     if scores.scores and "dialogues" not in shared:  # measures rest on different conversations
         shared = shared.with_(dialogues=str(log.scored))
-    low, high = log.bounds() if log.attempts else (0.0, 1.0)
+    low, high = log.bounds()
     ks = [k for k in range(1, log.most_scored + 1) if k <= log.trials or f"{PASS}^{k}" in scores.scores]
     return new_run(
         kind=KIND,
@@ -180,7 +180,7 @@ def score_log(
             "reported": reading.reported,
             **(details or {}),
         },
-        notes=[*notes, *trial_notes(log, reading, scores.left_out, conversations)],
+        notes=[*notes, *trial_notes(log, reading, conversations)],
     )
 
 
@@ -218,16 +218,13 @@ def _scores(
     log: TrialLog, evidence: TrialEvidence, names: Sequence[str], how: Resampling | None, *, per_task: bool
 ) -> Scores:
     asked = _asked(names) if names else _usual(log, evidence)
-    if not per_task:
-        asked = _without_tasks(asked, bool(names))
-    if not log.attempts:
-        asked = []  # that there is nothing is told with how much there should be
-    asked = [_bounded(measure, log) for measure in asked]
-    left_out = {str(measure): why for measure in asked if (why := measure.obstacle(evidence))}
-    if names and left_out:
-        name, why = next(iter(left_out.items()))
-        raise DialgaugeError(f"{name} cannot be computed: {why}", file=log.file or None)
-    possible = [measure for measure in asked if str(measure) not in left_out]
+    for measure in asked if names else ():
+        why = measure.obstacle(evidence)
+        if not per_task and _goes_by_task(measure):
+            why = "it goes by task, and too many conversations of this log do not match the task they are filed under"
+        if why:
+            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=log.file or None)
+    possible = [_bounded(measure, log) for measure in asked if per_task or not _goes_by_task(measure)]
     domains = dict.fromkeys(domain for attempt in log.attempts for domain in attempt.domains)
     system = SystemEvidence(
         evidence=evidence,
@@ -244,7 +241,6 @@ def _scores(
             **{key: log.said(key) for key in ("benchmark", "user", "policy", "max_steps", "max_errors")},
         ),
         coverage=log.coverage,
-        left_out=left_out,
         resampled=evidence.by_task(),
     )
     scores = score_systems([system], how if possible else None)[0]
@@ -260,19 +256,9 @@ def _scores(
     return replace(scores, scores={**scores.scores, **signed})
 
 
-def _without_tasks(asked: Sequence[Measure[Any]], named: bool) -> list[Measure[Any]]:
-    """Those measures that do not look at which trials are of one task; an error where another was named."""
-    by_task = [
-        measure
-        for measure in asked
-        if measure.card.name in (FLIPS, NOISE) or (measure.card.name == PASS and str(measure) != f"{PASS}^1")
-    ]
-    if by_task and named:
-        raise DialgaugeError(
-            f"{by_task[0]} cannot be computed: it goes by task, and too many conversations of this log do not match "
-            "the task they are filed under"
-        )
-    return [measure for measure in asked if measure not in by_task]
+def _goes_by_task(measure: Measure[Any]) -> bool:
+    """Does it look at which trials are of one task?"""
+    return measure.card.name in (FLIPS, NOISE) or (measure.card.name == PASS and str(measure) != f"{PASS}^1")
 
 
 def _bounded(measure: Measure[Any], log: TrialLog) -> Measure[Any]:
@@ -295,29 +281,22 @@ def _asked(names: Sequence[str]) -> list[Measure[Any]]:
 
 
 def _usual(log: TrialLog, evidence: TrialEvidence) -> list[Measure[Any]]:
-    """What a log can say, and of a benchmark's log also what it should say and does not."""
-    trials = range(1, min(log.most_scored, log.trials) + 1)
-    names = [f"{PASS}^{k}" for k in trials] if log.has_verdicts and (evidence.judged or not log.in_general) else []
-    names += [MEAN_REWARD, FLIPS, NOISE]
-    graded = [parse_measure(f"{PASS}^{k}[{grader}]") for grader in log.graders for k in range(1, log.trials + 1)]
-    took = [COST, f"{COST}(of=agent)", f"{COST}(of=user)", TURNS, f"{TURNS}(of=user)", TOOL_CALLS]
-    took += [] if log.in_general else [f"{TOOL_CALLS}(of=user)"]
-    where_known = [TOKENS, SECONDS, LATENCY]
+    """Everything that the log says."""
+    ks = range(1, min(log.most_scored, log.trials) + 1) if log.has_verdicts else ()
+    names = [f"{PASS}^{k}" for k in ks]
+    names += [MEAN_REWARD, FLIPS, NOISE, COST, f"{COST}(of=agent)", f"{COST}(of=user)", TURNS, f"{TURNS}(of=user)"]
+    names += [TOOL_CALLS]
+    names += [f"{TOOL_CALLS}(of=user)"] if any(attempt.calls["user"] for attempt in log.attempts) else []
     reward, score, label = (parse_measure(name) for name in (MEAN_REWARD, SCORE, LABEL))
-    parts = [replace(reward, part=part) for part in evidence.parts]
-    scored = [replace(score, part=name) for name in log.numeric if name not in log.graders]
-    scored += [
-        replace(label, part=label_part(name, value)) for name, values in log.labelled.items() for value in values
+    measures = [
+        *map(parse_measure, names),
+        *(replace(reward, part=part) for part in evidence.parts),
+        *(parse_measure(f"{PASS}^{k}[{grader}]") for grader in log.graders for k in range(1, log.trials + 1)),
+        *(replace(score, part=name) for name in log.numeric if name not in log.graders),
+        *(replace(label, part=label_part(name, value)) for name, values in log.labelled.items() for value in values),
+        *map(parse_measure, (TOKENS, SECONDS, LATENCY)),
     ]
-    sure, maybe = [*map(parse_measure, names)], [*map(parse_measure, took)]
-    known = [
-        measure
-        for measure in [*graded, *scored, *map(parse_measure, where_known)]
-        if measure.obstacle(evidence) is None
-    ]
-    if log.in_general:
-        return [measure for measure in [*sure, *parts, *maybe] if measure.obstacle(evidence) is None] + known
-    return [*sure, *maybe, *parts, *known]
+    return [measure for measure in measures if measure.obstacle(evidence) is None]
 
 
 def _trials_table(log: TrialLog) -> pl.DataFrame:
