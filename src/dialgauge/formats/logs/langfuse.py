@@ -11,23 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.logged import (
-    NAMES,
-    VERDICTS,
-    Numbering,
-    facts_of,
-    joined_names,
-    logged_dialogue,
-    number_in,
-    score_in,
-)
-from dialgauge.formats.logs.messages import as_text
+from dialgauge.formats.logs.logged import Numbering, number_in, score_in
+from dialgauge.formats.logs.spans import Span, ToolRecord, records_of, span_dialogue
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -36,14 +25,7 @@ _ANY = msgspec.json.Decoder(Any)
 _KINDS = frozenset(
     {"GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "GUARDRAIL", "EMBEDDING"}
 )
-
-
-class _Session(Struct):
-    """What was collected of one conversation."""
-
-    traces: list[Mapping[str, Any]]
-    observations: list[Mapping[str, Any]]
-    scores: dict[str, float | str]
+_COSTS = ("calculatedTotalCost", "totalCost", "total_cost", "cost")
 
 
 class LangfuseExport(DialogueFormat):
@@ -61,7 +43,7 @@ class LangfuseExport(DialogueFormat):
         return isinstance(first, dict) and bool(_kind(first))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        sessions: dict[str, _Session] = {}
+        sessions: dict[str, list[Mapping[str, Any]]] = {}
         owners: dict[str, str] = {}
         seen: set[str] = set()
         for value in records_of(part, _ANY):
@@ -69,13 +51,17 @@ class LangfuseExport(DialogueFormat):
                 if (name := str(record.get("id", ""))) in seen:
                     raise DialgaugeError("this id appears twice", file=part.name, dialogue=name)
                 seen.update([name] if name else [])
-                _collect(record, sessions, owners)
+                for step in _flattened(record):
+                    trace = str(_first(step, "traceId", "trace_id") or step.get("id"))
+                    session = str(_first(step, "sessionId", "session_id") or owners.get(trace) or trace)
+                    owners[trace] = session
+                    sessions.setdefault(session, []).append(step)
         if not sessions:
             raise DialgaugeError("it has no traces and no observations", file=part.name)
         numbering = Numbering(notes)
-        for name, session in sessions.items():
+        for name, steps in sessions.items():
             try:
-                yield _dialogue(name, session, numbering, part, notes)
+                yield span_dialogue("langfuse", name, _spans(steps), numbering, part, notes)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
 
@@ -100,33 +86,59 @@ def _kind(record: Mapping[str, Any]) -> str:
     return "observation" if of_trace and str(record.get("type", "")).upper() in _KINDS else ""
 
 
-def _collect(record: Mapping[str, Any], sessions: dict[str, _Session], owners: dict[str, str]) -> None:
+def _flattened(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The traces and observations of a record, a trace before its observations."""
     kind = _kind(record)
     if kind == "session":
         for trace in record["traces"]:
             if isinstance(trace, dict):
-                _collect_trace({"sessionId": record["id"], **trace}, sessions, owners)
+                yield from _flattened({"sessionId": record["id"], "observations": [], **trace})
     elif kind == "download":
         inner = {key: record[key] for key in ("observations", "scores") if key in record}
-        _collect_trace({**record["trace"], **inner}, sessions, owners)
+        yield from _flattened({"id": None, **record["trace"], **inner})
     elif kind == "trace":
-        _collect_trace(record, sessions, owners)
+        yield record
+        for step in record["observations"]:
+            if isinstance(step, dict):
+                yield {**step, "traceId": record["id"], "sessionId": _first(record, "sessionId", "session_id")}
     elif kind == "observation":
-        trace = str(_first(record, "traceId", "trace_id"))
-        name = str(_first(record, "sessionId", "session_id") or owners.get(trace) or trace)
-        owners[trace] = name
-        sessions.setdefault(name, _Session([], [], {})).observations.append(record)
+        yield record
 
 
-def _collect_trace(trace: Mapping[str, Any], sessions: dict[str, _Session], owners: dict[str, str]) -> None:
-    name = str(_first(trace, "sessionId", "session_id") or trace.get("id"))
-    owners[str(trace.get("id"))] = name
-    session = sessions.setdefault(name, _Session([], [], {}))
-    session.traces.append(trace)
-    session.observations += [
-        observation for observation in trace.get("observations") or () if isinstance(observation, dict)
-    ]
-    session.scores.update(_scores(trace.get("scores")))
+def _spans(steps: list[Mapping[str, Any]]) -> list[Span]:
+    """Steps in the order of their times; where the models' calls say no costs, those of the traces count."""
+    generations = [step for step in steps if _type(step) == "GENERATION"]
+    priced = any(number_in(_first(step, *_COSTS)) is not None for step in generations)
+    times = ("startTime", "start_time", "timestamp")
+    return [_span(step, priced=priced) for step in sorted(steps, key=lambda step: str(_first(step, *times) or ""))]
+
+
+def _type(step: Mapping[str, Any]) -> str:
+    """The kind of an observation; TRACE for a trace."""
+    return "TRACE" if isinstance(step.get("observations"), list) else str(step.get("type")).upper()
+
+
+def _span(step: Mapping[str, Any], *, priced: bool) -> Span:
+    kind = _type(step)
+    metadata = step["metadata"] if isinstance(step.get("metadata"), dict) else {}
+    item = _first({**metadata, **step}, "datasetItemId", "dataset_item_id")
+    span = Span(
+        of_model=kind == "GENERATION",
+        told={**({"task_id": item} if item else {}), **metadata},
+        scores=_scores(step.get("scores")),
+    )
+    if kind in ("GENERATION", "TRACE"):
+        span.sent, span.answered = step.get("input"), step.get("output")
+    if kind == "TOOL":
+        failed = step.get("level") == "ERROR"
+        span.tool = ToolRecord.of(None, step.get("name"), step.get("input"), step.get("output"), failed=failed)
+    if kind == "GENERATION":
+        span.model = str(step.get("model") or "")
+    cost = number_in(_first(step, *_COSTS)) if kind == ("GENERATION" if priced else "TRACE") else None
+    tokens = _tokens(step) if kind == "GENERATION" else None
+    if kind == "GENERATION" or cost is not None:
+        span.used = SideUsage(tokens=tokens, cost=cost if cost is None or cost >= 0 else None)
+    return span
 
 
 def _scores(given: Any) -> dict[str, float | str]:
@@ -142,68 +154,12 @@ def _scores(given: Any) -> dict[str, float | str]:
     return scores
 
 
-def _dialogue(name: str, session: _Session, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
-    rows = sorted(
-        session.observations, key=lambda observation: str(_first(observation, "startTime", "start_time") or "")
-    )
-    generations = [row for row in rows if str(row.get("type")).upper() == "GENERATION"]
-    traces = sorted(session.traces, key=lambda trace: str(trace.get("timestamp") or ""))
-    asked = [
-        generation
-        for generation in generations
-        if generation.get("input") is not None or generation.get("output") is not None
-    ] or traces
-    calls = [ModelCall(generation.get("input"), generation.get("output")) for generation in asked]
-    tools = [_tool(row) for row in rows if str(row.get("type")).upper() == "TOOL"]
-    messages = put_together(calls, tools, notes)
-    if not messages.messages:
-        notes.add("conversation without content: neither its generations nor its traces have input and output")
-    metadata = [record["metadata"] for record in (*rows, *traces) if isinstance(record.get("metadata"), dict)]
-    told = {key: value for record in metadata for key, value in record.items() if key in NAMES}
-    if item := next(
-        filter(None, (_first(each, "datasetItemId", "dataset_item_id") for each in (*traces, *metadata))), None
-    ):
-        told.setdefault("task_id", item)
-    verdicts = {name: score for name, score in session.scores.items() if name in VERDICTS or name == notes.verdict}
-    facts = structs.replace(
-        facts_of({**verdicts, **told}, notes),
-        id=name,
-        scores={key: score for key, score in session.scores.items() if key not in VERDICTS},
-        model=joined_names(generation.get("model") for generation in generations),
-        usage=_usage(generations, traces),
-    )
-    return logged_dialogue("langfuse", messages, facts, numbering.take(facts, name, part.name))
-
-
-def _usage(generations: list[Mapping[str, Any]], traces: list[Mapping[str, Any]]) -> dict[str, SideUsage]:
-    """Tokens and costs of the model's calls; where these say no costs, those of the traces."""
-    tokens = sum(_tokens(generation) for generation in generations)
-    names = ("calculatedTotalCost", "totalCost", "total_cost", "cost")
-    costs = [cost for each in generations if (cost := number_in(_first(each, *names))) is not None] or [
-        cost for trace in traces if (cost := number_in(_first(trace, "totalCost"))) is not None
-    ]
-    cost = sum(costs) if costs and min(costs) >= 0 else None
-    return {"agent": SideUsage(tokens=tokens or None, cost=cost, calls=len(generations))} if tokens or costs else {}
-
-
-def _tokens(row: Mapping[str, Any]) -> float:
-    usage = _first(row, "usageDetails", "usage_details", "usage")
+def _tokens(step: Mapping[str, Any]) -> float | None:
+    usage = _first(step, "usageDetails", "usage_details", "usage")
     known = usage if isinstance(usage, dict) else {}
     total = number_in(_first(known, "total", "totalTokens", "total_tokens"))
-    if total is not None:
-        return total
-    return sum(number_in(known.get(key)) or 0.0 for key in ("input", "output"))
-
-
-def _tool(row: Mapping[str, Any]) -> ToolRecord:
-    given, result = row.get("input"), row.get("output")
-    return ToolRecord(
-        None,
-        str(row.get("name") or "tool"),
-        given if given is None or isinstance(given, str | dict) else as_text(given),
-        None if result is None else as_text(result),
-        True if row.get("level") == "ERROR" else None,
-    )
+    parts = [number for key in ("input", "output") if (number := number_in(known.get(key))) is not None]
+    return total if total is not None else sum(parts) if parts else None
 
 
 def _first(record: Mapping[str, Any], *keys: str) -> Any:

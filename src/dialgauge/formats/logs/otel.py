@@ -11,57 +11,44 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.logs.exchanges import ModelCall, ToolRecord, put_together, records_of
-from dialgauge.formats.logs.logged import (
-    NAMES,
-    VERDICTS,
-    Numbering,
-    decoded,
-    facts_of,
-    joined_names,
-    logged_dialogue,
-    number_in,
-)
-from dialgauge.formats.logs.messages import as_text
-from dialgauge.formats.logs.span_conversations import (
-    ANSWERED,
-    CONVERSATION,
-    MODEL_OPERATIONS,
-    OPERATION,
-    RESPONSE,
-    SENT,
-    KeptSpan,
-    SpanTree,
-    conversations_of,
-)
+from dialgauge.formats.logs.logged import Numbering, decoded, number_in
+from dialgauge.formats.logs.spans import Span, ToolRecord, records_of, span_dialogue
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
+_CONVERSATION, _RESPONSE, _OPERATION = "gen_ai.conversation.id", "gen_ai.response.id", "gen_ai.operation.name"
+_SENT, _ANSWERED = "gen_ai.input.messages", "gen_ai.output.messages"
 _PROMPT = "gen_ai.system_instructions"
+_MODEL_OPERATIONS = frozenset({"chat", "generate_content", "text_completion"})
+_OPERATIONS = _MODEL_OPERATIONS | {"execute_tool", "invoke_agent"}
 _TOKENS_IN, _TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 _EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
-_CONTRADICTED = (
-    "conversations with several evaluations of one name that differ, of which the last counts; give the spans of each "
-    "conversation a gen_ai.conversation.id"
-)
-#: Digits of nanoseconds.
-_LONGEST_TIME = 25
 _NAME, _VALUE, _LABEL = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"
-_FAILED = 2
-_DEEPEST = 60
-#: Counted in the notes of a reading.
-NO_CONTENT = "conversation without content: its messages were not recorded"
+_OF_SEVERAL = f"spans without {_CONVERSATION} in a trace of several conversations left out"
+_OF_EVALUATOR = "spans of an evaluator, in a trace that judges other conversations, left out"
+_LOST = (
+    f"evaluations left out, as their conversation is not known: give these spans the {_CONVERSATION} of what they "
+    "judge, or its span as their parent"
+)
+#: Digits of nanoseconds, and objects inside of each other.
+_LONGEST_TIME, _DEEPEST = 25, 60
+_BLANK = re.compile(r"\s*")
+#: Within so many bytes a printed span names its context.
+_CONSOLE_HEAD = 1000
+
+#: Trace and span.
+Place: TypeAlias = tuple[str, str]
 
 
 class _Attribute(Struct, gc=False):
@@ -76,7 +63,6 @@ class _Event(Struct, gc=False):
 
 class _Link(Struct, gc=False, rename="camel"):
     trace_id: str = ""
-    span_id: str = ""
 
 
 class _Status(Struct, gc=False):
@@ -108,42 +94,37 @@ class _Batch(Struct, gc=False, rename="camel"):
     resource_spans: list[_Resource] = []
 
 
-class _Context(Struct, gc=False):
-    trace_id: str = ""
-    span_id: str = ""
-
-
-class _PrintedEvent(Struct, gc=False):
-    name: str = ""
-    attributes: dict[str, Any] = {}
-
-
-class _PrintedLink(Struct, gc=False):
-    context: _Context = msgspec.field(default_factory=_Context)
-
-
-class _PrintedStatus(Struct, gc=False):
-    status_code: str = ""
-    description: str | None = None
-
-
-class _Printed(Struct, gc=False):
-    """A span as the console exporter prints it."""
-
-    context: _Context
-    parent_id: str | None = None
-    start_time: str | None = None
-    end_time: str | None = None
-    status: _PrintedStatus = msgspec.field(default_factory=_PrintedStatus)
-    attributes: dict[str, Any] = {}
-    events: list[_PrintedEvent] = []
-    links: list[_PrintedLink] = []
-
-
 _BATCH = msgspec.json.Decoder(_Batch)
-_BLANK = re.compile(r"\s*")
-#: Within so many bytes a printed span names its context.
-_CONSOLE_HEAD = 1000
+
+
+class _Kept(Struct):
+    """A span of generative AI: what is used of it."""
+
+    place: Place
+    start: int
+    end: int
+    root: bool
+    known: dict[str, Any]
+    scores: dict[str, float | str]
+    error: str = ""
+    #: Of evaluations that say themselves what they judge: the answer, empty where it is the conversation.
+    judged_response: str | None = None
+
+    @property
+    def conversation(self) -> str:
+        return str(self.known.get(_CONVERSATION) or "")
+
+    @property
+    def operation(self) -> str:
+        return str(self.known.get(_OPERATION))
+
+    @property
+    def has_messages(self) -> bool:
+        return _SENT in self.known or _ANSWERED in self.known
+
+    @property
+    def only_judges(self) -> bool:
+        return bool(self.scores) and not self.has_messages and self.operation not in _OPERATIONS
 
 
 class OtelSpans(DialogueFormat):
@@ -158,30 +139,40 @@ class OtelSpans(DialogueFormat):
         return (given is not None and "resourceSpans" in given) or _is_console(peek.head)
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        kept_spans: list[KeptSpan] = []
+        kept: list[_Kept] = []
+        parents: dict[Place, str] = {}
         roots: dict[str, dict[str, Any]] = {}
-        tree = SpanTree()
+        linking: set[str] = set()
         for span in _spans(part):
-            own = (span.trace_id, span.span_id)
-            if span.span_id and own in tree.parents:
+            place = (span.trace_id, span.span_id)
+            if span.span_id and place in parents:
                 raise DialgaugeError("this span appears twice", file=part.name, dialogue=span.span_id)
-            tree.parents[own] = span.parent_span_id or ""
-            if span.links:
-                tree.links[own] = [(link.trace_id, link.span_id) for link in span.links]
-            if kept := _kept(span):
-                kept_spans += kept
+            parents[place] = span.parent_span_id or ""
+            if any(link.trace_id != span.trace_id for link in span.links):
+                linking.add(span.trace_id)
+            if own := _kept(span):
+                kept += own
             elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
                 roots[span.trace_id] = _attributes(span.attributes)
-        if not kept_spans:
+        if not kept:
             raise DialgaugeError("none of its spans is of generative AI (gen_ai.* attributes)", file=part.name)
         numbering = Numbering(notes)
-        for name, spans in conversations_of(kept_spans, tree, notes).items():
+        for name, spans in _conversations(kept, parents, linking, notes).items():
             spans.sort(key=lambda span: span.start)
-            beside = [roots[trace] for trace in dict.fromkeys(span.trace for span in spans) if trace in roots]
+            traces = dict.fromkeys(span.place[0] for span in spans)
+            beside = [Span(told=_told(roots[trace])) for trace in traces if trace in roots]
+            known = {
+                "seconds": _seconds(spans),
+                "error": next((span.error for span in reversed(spans) if span.root), ""),
+            }
             try:
-                yield _dialogue(name, spans, beside, numbering, part, notes)
+                made = [*beside, *_steps(spans)]
+                yield span_dialogue("otel", name, made, numbering, part, notes, **known)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=name))
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
 
 
 def _spans(part: Part) -> Iterator[_Span]:
@@ -204,38 +195,47 @@ def _console_spans(part: Part) -> Iterator[_Span]:
     decoder = json.JSONDecoder()
     while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
         try:
-            content, at = decoder.raw_decode(text, at)
-            printed = msgspec.convert(content, _Printed)
-        except (ValueError, RecursionError) as error:  # also msgspec's ValidationError
+            printed, at = decoder.raw_decode(text, at)
+            span = msgspec.convert(_as_otlp(printed), _Span)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             line = text.count("\n", 0, at) + 1
             raise DialgaugeError(
                 f"it is no span of the console exporter ({error})", file=part.name, line=line
             ) from error
-        yield _Span(
-            trace_id=printed.context.trace_id,
-            span_id=printed.context.span_id,
-            parent_span_id=printed.parent_id,
-            start_time_unix_nano=_nanoseconds(printed.start_time),
-            end_time_unix_nano=_nanoseconds(printed.end_time),
-            attributes=_listed(printed.attributes),
-            events=[_Event(event.name, _listed(event.attributes)) for event in printed.events],
-            links=[_Link(link.context.trace_id, link.context.span_id) for link in printed.links],
-            status=_Status(_FAILED if printed.status.status_code == "ERROR" else 0, printed.status.description or ""),
-        )
+        yield span
 
 
-def _listed(given: dict[str, Any]) -> list[_Attribute]:
-    return [_Attribute(key, value) for key, value in given.items()]
+def _as_otlp(printed: Any) -> dict[str, Any]:
+    """A span as the console exporter prints it in the names of OTLP."""
+
+    def listed(given: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+        return [{"key": key, "value": value} for key, value in (given or {}).items()]
+
+    status = printed.get("status") or {}
+    return {
+        "traceId": printed["context"]["trace_id"],
+        "spanId": printed["context"]["span_id"],
+        "parentSpanId": printed.get("parent_id"),
+        "startTimeUnixNano": _nanoseconds(printed.get("start_time")),
+        "endTimeUnixNano": _nanoseconds(printed.get("end_time")),
+        "attributes": listed(printed.get("attributes")),
+        "events": [
+            {"name": event.get("name", ""), "attributes": listed(event.get("attributes"))}
+            for event in printed.get("events") or ()
+        ],
+        "links": [{"traceId": link["context"]["trace_id"]} for link in printed.get("links") or ()],
+        "status": {"code": f"STATUS_CODE_{status.get('status_code')}", "message": status.get("description") or ""},
+    }
 
 
-def _nanoseconds(written: str | None) -> int:
+def _nanoseconds(written: Any) -> int:
     try:
         return int(datetime.fromisoformat(written or "").timestamp() * 1e9)
     except (ValueError, OverflowError):
         return 0
 
 
-def _kept(span: _Span) -> list[KeptSpan]:
+def _kept(span: _Span) -> list[_Kept]:
     """A span of generative AI, and apart from it its evaluations that say themselves what they judge; else nothing."""
     known = _attributes(span.attributes)
     scores: dict[tuple[str, str], dict[str, float | str]] = {("", ""): _score(known)}
@@ -244,20 +244,19 @@ def _kept(span: _Span) -> list[KeptSpan]:
         if event.name == _DETAILS:
             known = {**given, **known}
         elif event.name == _EVALUATION:
-            judged = (str(given.get(CONVERSATION) or ""), str(given.get(RESPONSE) or ""))
+            judged = (str(given.get(_CONVERSATION) or ""), str(given.get(_RESPONSE) or ""))
             scores.setdefault(judged, {}).update(_score(given))
     if not any(scores.values()) and not any(key.startswith("gen_ai.") for key in known):
         return []
-    failed = str(span.status.code) in (str(_FAILED), "STATUS_CODE_ERROR")
+    failed = str(span.status.code) in ("2", "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
-    start, end = _time(span.start_time_unix_nano), _time(span.end_time_unix_nano)
-    own_scores, root = scores.pop(("", "")), not span.parent_span_id
-    own = KeptSpan(span.trace_id, span.span_id, start, root, known, own_scores, error, end=end)
+    place, start = (span.trace_id, span.span_id), _time(span.start_time_unix_nano)
+    end, own = _time(span.end_time_unix_nano), scores.pop(("", ""))
     return [
-        own,
+        _Kept(place, start, end, not span.parent_span_id, known, own, error),
         *(
-            KeptSpan(span.trace_id, span.span_id, start, False, {CONVERSATION: name}, texts, "", response)
-            for (name, response), texts in scores.items()
+            _Kept(place, start, 0, False, {_CONVERSATION: name}, given, "", response)
+            for (name, response), given in scores.items()
         ),
     ]
 
@@ -298,96 +297,152 @@ def _value(given: Any, depth: int = 0) -> Any:
     return {str(value.get("key")): _value(value.get("value"), depth + 1) for value in values if isinstance(value, dict)}
 
 
-def _dialogue(
-    name: str,
-    spans: list[KeptSpan],
-    beside: Sequence[Mapping[str, Any]],
-    numbering: Numbering,
-    part: Part,
-    notes: Notes,
-) -> Dialogue:
-    """The dialogue of some spans; ``beside`` are the attributes of the root spans around them."""
-    of_models = [span for span in spans if _is_of_model(span.known)]
-    calls = [_model_call(span.known) for span in of_models if {SENT, ANSWERED} & span.known.keys()]
-    if not calls:  # agents that record what they were asked and answered, and not their models' calls
-        calls = [_model_call(span.known) for span in spans if {SENT, ANSWERED} & span.known.keys()]
-    if not calls:
-        notes.add(NO_CONTENT)
-    tools = [_tool(span) for span in spans if span.known.get(OPERATION) == "execute_tool"]
-    messages = put_together(calls, tools, notes)
-    roots = [*beside, *(span.known for span in spans if span.root)]
-    own = {key: value for known in roots for key, value in known.items() if not key.startswith("gen_ai.")}
-    named = {key.rpartition(".")[2]: value for key, value in own.items() if key.rpartition(".")[2] in NAMES}
-    judged: dict[str, set[float | str]] = {}
-    for span in spans:
-        for key, score in span.scores.items():
-            judged.setdefault(key, set()).add(score)
-    notes.add(_CONTRADICTED, any(len(several) > 1 for several in judged.values()))
-    scores = {key: score for span in spans for key, score in span.scores.items()}
-    verdicts = {name: score for name, score in scores.items() if name in VERDICTS or name == notes.verdict}
-    declared = facts_of({**verdicts, **named}, notes)
-    models = joined_names(
-        span.known.get("gen_ai.response.model") or span.known.get("gen_ai.request.model") for span in spans
-    )
-    used = next(filter(None, map(_usage, (of_models, [span for span in spans if span.root], _agents(spans)))), None)
-    facts = structs.replace(
-        declared,
-        id=name,
-        scores={key: score for key, score in scores.items() if key not in VERDICTS},
-        model=models,
-        usage={**declared.usage, **({"agent": used} if used else {})},
-        seconds=_seconds(spans),
-        error=next((span.error for span in reversed(spans) if span.root), ""),
-    )
-    return logged_dialogue("otel", messages, facts, numbering.take(facts, name, part.name))
+# -- conversations ---------------------------------------------------------------------------------------------------
 
 
-def _seconds(spans: Sequence[KeptSpan]) -> float | None:
+def _conversations(
+    kept: Sequence[_Kept], parents: Mapping[Place, str], linking: Container[str], notes: Notes
+) -> dict[str, list[_Kept]]:
+    """Spans by their conversation; those that cannot be placed, and say nothing, are left out.
+
+    A trace that judges and links to another is an evaluator's: what it says is not of its own conversation.
+    """
+    names = _Names(kept, parents)
+    conversations: dict[str, list[_Kept]] = {}
+    unnamed: dict[str, list[_Kept]] = {}
+    judging: set[str] = set()
+    for span in kept:
+        if judged := names.judged(span):
+            judging.add(span.place[0])
+            evaluation = _Kept(("", ""), span.start, 0, False, {}, span.scores)
+            conversations.setdefault(judged, []).append(evaluation)
+        elif name := span.conversation or names.of(span.place):
+            conversations.setdefault(name, []).append(span)
+        else:
+            unnamed.setdefault(span.place[0], []).append(span)
+    lost: list[_Kept] = []
+    for trace, spans in unnamed.items():
+        if any(span.has_messages for span in spans):
+            conversations.setdefault(trace, []).extend(spans)
+        else:
+            notes.add(_OF_SEVERAL, len(spans))
+            lost += spans
+    talks = any(not span.only_judges for spans in conversations.values() for span in spans)
+    for trace in [name for name in conversations if name in names.unnamed_traces]:
+        spans = conversations[trace]
+        judges = any(span.scores for span in spans)
+        if (trace in judging and not judges) or (trace in linking and judges):
+            notes.add(_OF_EVALUATOR, len(conversations.pop(trace)))
+            lost += spans
+        elif talks and all(span.only_judges for span in spans):
+            lost += conversations.pop(trace)
+    notes.add(_LOST, sum(len(span.scores) for span in lost))
+    return conversations
+
+
+class _Names:
+    """The conversation of each span: by its id, the spans around it, or its trace."""
+
+    def __init__(self, kept: Sequence[_Kept], parents: Mapping[Place, str]) -> None:
+        self._parents = parents
+        self._in_trace: dict[str, set[str]] = {}
+        self._responses: dict[str | None, Place] = {}
+        named: dict[Place, str] = {}
+        for span in kept:
+            if span.conversation and span.judged_response is None:
+                named[span.place] = span.conversation
+                self._in_trace.setdefault(span.place[0], set()).add(span.conversation)
+            if (response := span.known.get(_RESPONSE)) and not span.only_judges:
+                self._responses.setdefault(str(response), span.place)
+        self._around = self._named_around(named)
+        self.unnamed_traces = {span.place[0] for span in kept} - self._in_trace.keys()
+
+    def of(self, place: Place) -> str:
+        """The conversation of a place; empty where its trace has several and none is around it."""
+        in_trace = self._in_trace.get(place[0], {place[0]})
+        return self._nearest(place) or (next(iter(in_trace)) if len(in_trace) == 1 else "")
+
+    def judged(self, span: _Kept) -> str:
+        """The conversation that an evaluation names, itself or by the answer that it judges; empty without one."""
+        if span.judged_response is None:
+            return ""
+        place = self._responses.get(span.judged_response)
+        return span.conversation or (self.of(place) if place else "")
+
+    def _named_around(self, named: dict[Place, str]) -> dict[Place, str]:
+        """The conversations of spans that name one, and of those above them; empty where several are below."""
+        around, parents = dict(named), self._parents
+        for (trace, span), name in named.items():
+            above = (trace, parents.get((trace, span), ""))
+            while above[1] and above not in named and around.get(above) not in (name, ""):
+                around[above] = "" if above in around else name
+                above = (trace, parents.get(above, ""))
+        return around
+
+    def _nearest(self, place: Place) -> str:
+        """The conversation of the nearest span above, which is remembered for all on the way; empty without one."""
+        path: list[Place] = []
+        while place[1] and place not in self._around:
+            self._around[place] = ""  # parents may go in circles
+            path.append(place)
+            place = (place[0], self._parents.get(place, ""))
+        name = self._around.get(place, "") if place[1] else ""
+        self._around.update(dict.fromkeys(path, name))
+        return name
+
+
+# -- steps -----------------------------------------------------------------------------------------------------------
+
+
+def _steps(spans: Sequence[_Kept]) -> list[Span]:
+    """The spans of a conversation with what they say; tokens stand on the models' calls, else on the root or agent."""
+    agents = [span for span in spans if span.operation == "invoke_agent"]
+    counted = (
+        [span for span in spans if span.operation in _MODEL_OPERATIONS],
+        [span for span in spans if span.root],
+        agents if len(agents) == 1 else [],  # of several, one may be inside of another
+    )
+    used = next((chosen for chosen in counted if any(map(_usage, chosen))), [])
+    return [_step(span, _usage(span) or SideUsage() if span in used else None) for span in spans]
+
+
+def _step(span: _Kept, used: SideUsage | None) -> Span:
+    known, tool = span.known, None
+    if span.operation == "execute_tool":
+        result = known.get("gen_ai.tool.call.result")
+        tool = ToolRecord.of(
+            known.get("gen_ai.tool.call.id"),
+            known.get("gen_ai.tool.name"),
+            known.get("gen_ai.tool.call.arguments"),
+            decoded(result) if isinstance(result, str) else result,
+            failed=bool(span.error),
+        )
+    prompt, sent = (decoded(each) if isinstance(each := known.get(key), str) else each for key in (_PROMPT, _SENT))
+    if isinstance(prompt, list) and isinstance(sent, list):
+        sent = [{"role": "system", "parts": prompt}, *sent]
+    return Span(
+        of_model=span.operation in _MODEL_OPERATIONS,
+        sent=sent,
+        answered=known.get(_ANSWERED),
+        tool=tool,
+        told=_told(known) if span.root else {},
+        scores=span.scores,
+        model=str(known.get("gen_ai.response.model") or known.get("gen_ai.request.model") or ""),
+        used=used,
+    )
+
+
+def _told(known: Mapping[str, Any]) -> dict[str, Any]:
+    """What a span says under names of other conventions, such as ``app.task_id``."""
+    return {key.rpartition(".")[2]: value for key, value in known.items() if not key.startswith("gen_ai.")}
+
+
+def _usage(span: _Kept) -> SideUsage | None:
+    sides = [number_in(span.known.get(key)) or 0.0 for key in (_TOKENS_IN, _TOKENS_OUT)]
+    return SideUsage(tokens=sum(sides), tokens_in=sides[0], tokens_out=sides[1]) if any(sides) else None
+
+
+def _seconds(spans: Sequence[_Kept]) -> float | None:
     """From the first start to the last end."""
     starts, ends = [span.start for span in spans if span.start], [span.end for span in spans if span.end]
     return (max(ends) - min(starts)) / 1e9 if starts and ends and max(ends) >= min(starts) else None
-
-
-def _usage(spans: Sequence[KeptSpan]) -> SideUsage | None:
-    sides = [sum(number_in(span.known.get(key)) or 0.0 for span in spans) for key in (_TOKENS_IN, _TOKENS_OUT)]
-    if not any(sides):
-        return None
-    return SideUsage(tokens=sum(sides), tokens_in=sides[0], tokens_out=sides[1], calls=len(spans))
-
-
-def _agents(spans: Sequence[KeptSpan]) -> list[KeptSpan]:
-    """The only span of an agent; of several, one may be inside of another."""
-    agents = [span for span in spans if span.known.get(OPERATION) == "invoke_agent"]
-    return agents if len(agents) == 1 else []
-
-
-def _is_of_model(known: Mapping[str, Any]) -> bool:
-    """Is it the call of a model, and not that of an agent around it, which says the same again?"""
-    return str(known.get(OPERATION)) in MODEL_OPERATIONS
-
-
-def _model_call(known: Mapping[str, Any]) -> ModelCall:
-    prompt, sent = known.get(_PROMPT), known.get(SENT)
-    if isinstance(prompt, str):
-        prompt = decoded(prompt)
-    if isinstance(sent, str):
-        sent = decoded(sent)
-    if isinstance(prompt, list) and isinstance(sent, list):
-        sent = [{"role": "system", "parts": prompt}, *sent]
-    return ModelCall(sent, known.get(ANSWERED))
-
-
-def _tool(span: KeptSpan) -> ToolRecord:
-    known = span.known
-    name, result = known.get("gen_ai.tool.name"), known.get("gen_ai.tool.call.result")
-    given = known.get("gen_ai.tool.call.arguments")
-    identifier = known.get("gen_ai.tool.call.id")
-    if isinstance(result, str):
-        result = decoded(result)
-    return ToolRecord(
-        str(identifier) if identifier is not None else None,
-        str(name or "tool"),
-        given if given is None or isinstance(given, str | dict) else as_text(given),
-        None if result is None else as_text(result),
-        bool(span.error) or None,
-    )

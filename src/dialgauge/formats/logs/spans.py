@@ -6,15 +6,26 @@ are not said again; results of tools that no message holds come from the tools' 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.jsonfile import decode
-from dialgauge.formats.logs.messages import MOST_MESSAGES, LogMessages, Message, WrittenCall, is_message, read_messages
+from dialgauge.formats.logs.logged import NAMES, VERDICTS, Numbering, facts_of, logged_dialogue
+from dialgauge.formats.logs.messages import (
+    MOST_MESSAGES,
+    LogMessages,
+    Message,
+    WrittenCall,
+    as_text,
+    is_message,
+    read_messages,
+)
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
 
@@ -22,6 +33,12 @@ T = TypeVar("T")
 
 _ANY = msgspec.json.Decoder(Any)
 _LONGEST_LINE = 256 << 20
+#: Counted in the notes of a reading.
+NO_CONTENT = "conversation without content: its messages were not recorded"
+_CONTRADICTED = (
+    "conversations with several evaluations of one name that differ, of which the last counts; give the spans of each "
+    "conversation a gen_ai.conversation.id"
+)
 
 
 class ToolRecord(Struct, frozen=True):
@@ -33,34 +50,94 @@ class ToolRecord(Struct, frozen=True):
     result: str | None = None
     failed: bool | None = None
 
+    @classmethod
+    def of(cls, id: Any, name: Any, arguments: Any, result: Any, *, failed: bool) -> ToolRecord:
+        """A record whose values may be of any kind."""
+        return cls(
+            None if id is None else str(id),
+            str(name or "tool"),
+            arguments if arguments is None or isinstance(arguments, str | dict) else as_text(arguments),
+            None if result is None else as_text(result),
+            failed or None,
+        )
 
-class ModelCall(Struct, frozen=True):
-    """One call of a model: messages, or None where the tracer did not record them."""
 
+class Span(Struct):
+    """One step of a conversation: the call of a model or of a tool, or what stands around these."""
+
+    of_model: bool = False
+    #: Messages, or None where the tracer did not record them.
     sent: Any = None
     answered: Any = None
+    tool: ToolRecord | None = None
+    #: What the step says under the documented names, and what others say of it.
+    told: dict[str, Any] = {}
+    scores: dict[str, float | str] = {}
+    model: str = ""
+    used: SideUsage | None = None
 
 
 def records_of(part: Part, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
     """The values of JSON lines as they come, or the one value of a JSON file."""
-    lines = part.lines(_LONGEST_LINE)
-    for number, line in lines:
-        if not line.strip():
-            continue
-        try:
-            yield decoder.decode(line)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            if isinstance(error, msgspec.ValidationError):
-                decode(decoder, line, part, line=number)
-            break
-        for later, other in lines:
-            if other.strip():
-                yield decode(decoder, other, part, line=later)
+    lines = ((number, line) for number, line in part.lines(_LONGEST_LINE) if line.strip())
+    number, first = next(lines, (0, b""))
+    try:
+        value = decoder.decode(first)
+    except msgspec.ValidationError:
+        value = decode(decoder, first, part, line=number)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        yield decode(decoder, part.read(), part)
         return
-    yield decode(decoder, part.read(), part)
+    yield value
+    for number, line in lines:
+        yield decode(decoder, line, part, line=number)
 
 
-def put_together(calls: Sequence[ModelCall], tools: Sequence[ToolRecord], notes: Notes) -> LogMessages:
+def span_dialogue(
+    benchmark: str, name: str, spans: Sequence[Span], numbering: Numbering, part: Part, notes: Notes, **known: Any
+) -> Dialogue:
+    """The conversation of some spans, in their order; ``known`` are facts about it.
+
+    Agents that record what they were asked and answered, and not their models' calls, are read in place of these.
+    """
+    talking = [span for span in spans if span.sent is not None or span.answered is not None]
+    calls = [span for span in talking if span.of_model] or talking
+    if not calls:
+        notes.add(NO_CONTENT)
+    messages = _put_together(calls, [span.tool for span in spans if span.tool is not None], notes)
+    scores: dict[str, float | str] = {}
+    for span in spans:
+        if any(scores.get(key, score) != score for key, score in span.scores.items()):
+            notes.add(_CONTRADICTED)
+        scores |= span.scores
+    verdicts = {key: score for key, score in scores.items() if key in VERDICTS or key == notes.verdict}
+    told = {key: value for span in spans for key, value in span.told.items() if key in NAMES}
+    declared = facts_of({**verdicts, **told}, notes)
+    facts = replace(
+        declared,
+        id=name,
+        scores={key: score for key, score in scores.items() if key not in VERDICTS},
+        model=",".join(dict.fromkeys(span.model for span in spans if span.model)),
+        usage={**declared.usage, **_usage(spans)},
+        **known,
+    )
+    return logged_dialogue(benchmark, messages, facts, numbering.take(facts, name, part.name))
+
+
+def _usage(spans: Sequence[Span]) -> dict[str, SideUsage]:
+    """Tokens and costs of the agent; nothing where no span says any."""
+    using = [span for span in spans if span.used is not None]
+
+    def total(name: str) -> Any:
+        given = [value for span in using if (value := getattr(span.used, name)) is not None]
+        return sum(given) if given else None
+
+    sums = {name: total(name) for name in ("tokens", "tokens_in", "tokens_out", "cost")}
+    calls = sum(span.of_model for span in using) or len(using)
+    return {"agent": SideUsage(calls=calls, **sums)} if any(value is not None for value in sums.values()) else {}
+
+
+def _put_together(calls: Sequence[Span], tools: Sequence[ToolRecord], notes: Notes) -> LogMessages:
     """The conversation that calls of a model were made in."""
     messages: list[Message] = []
     for call in calls:
@@ -131,17 +208,13 @@ def _same(earlier: Message, other: Message) -> bool:
 def _with_tools(messages: Sequence[Message], tools: Sequence[ToolRecord]) -> Iterator[Message]:
     """The messages, with results from the tools' records where no message has them; calls that no message made last."""
     answered = {message.id for message in messages if message.role == "tool"}
-    known: Mapping[str, ToolRecord] = {tool.id: tool for tool in tools if tool.id is not None}
-    made: set[str] = set()
+    known = {tool.id: tool for tool in tools if tool.id is not None}
     for message in messages:
         yield message
         for call in message.tool_calls or ():
-            if call.id is None:
-                continue
-            made.add(call.id)
-            tool = known.get(call.id)
-            if tool is not None and call.id not in answered and tool.result is not None:
-                yield Message("tool", tool.result, None, call.id, None, tool.failed)
+            tool = known.get(call.id) if call.id is not None else None
+            if tool is not None and tool.id not in answered and tool.result is not None:
+                yield Message("tool", tool.result, None, tool.id, None, tool.failed)
     if any(message.tool_calls for message in messages):
         return
     for tool in tools:
