@@ -176,11 +176,9 @@ def test_a_tar_member_is_refused_by_the_size_it_claims(tmp_path: Path, member: s
     (tmp_path / "a.tar").write_bytes(lying_tar(member, kind=kind))
     (tmp_path / "a.tar.gz").write_bytes(gzip.compress(lying_tar(member, kind=kind)))
     start = time.process_time()
-    for limit in (DEFAULT_LIMIT, 10**12):
-        with pytest.raises(DialgaugeError, match=r"a\.tar: the archive ends early; fetch or copy the file again"):
-            resolve(tmp_path / "a.tar", limit=limit)
-    with pytest.raises(DialgaugeError, match=r"a\.tar\.gz: it unpacks to more than 268,435,456 bytes"):
-        resolve(tmp_path / "a.tar.gz")
+    for name, limit in (("a.tar", DEFAULT_LIMIT), ("a.tar", 10**12), ("a.tar.gz", DEFAULT_LIMIT)):
+        with pytest.raises(DialgaugeError, match=r"it cannot be read \(unexpected end of data\)"):
+            resolve(tmp_path / name, limit=limit)
     assert time.process_time() - start < 5
 
 

@@ -1,30 +1,41 @@
-"""Bytes that come packed, broken or only once: read within limits, and every fault one sentence.
-
-What unpacks is imported when something is packed.
-"""
+"""Packed and broken bytes: unpacked within limits, and every fault one sentence."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
+import struct
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, cast
+from pathlib import PurePosixPath
+from typing import IO, Any, cast
 
 from dialgauge.errors import DialgaugeError
 
-if TYPE_CHECKING:
-    import zipfile
-
 DEFAULT_LIMIT = 2 << 30
 CHUNK = 1 << 20
-GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ"
-#: Bytes by which compression is told.
+#: Bytes by which compression is told, and what undoes it.
 HEAD = 6
+_UNPACKERS: dict[bytes, Callable[[IO[bytes]], Any]] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
 #: Real dialogues pack 10 to 50 times. Beyond the first number of bytes, what packs better than the second is a bomb.
 _UNSUSPICIOUS, _RATIO = 256 << 20, 100
-_SPOOL_BYTES = 64 << 20
+#: What a faulty disk, archive or compressed file raises. The modules for archives also let through: an unknown method,
+#: a name that is no text, a date or offset below 0.
+_BROKEN = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError),
+)
 
 
 @contextmanager
@@ -40,24 +51,9 @@ def reading_errors(name: str) -> Iterator[None]:
         raise DialgaugeError("it needs more memory than there is", file=name) from error
     except EOFError as error:
         raise DialgaugeError("the compressed data ends early; fetch or copy the file again", file=name) from error
-    except Exception as error:
-        if isinstance(error, broken()):
-            reason = (error.strerror if isinstance(error, OSError) else None) or error
-            raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
-        raise
-
-
-def broken() -> tuple[type[Exception], ...]:
-    """What a faulty disk, archive or compressed file raises."""
-    import lzma
-    import struct
-    import tarfile
-    import zipfile
-    import zlib
-
-    archives = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
-    # The modules for archives also let through: an unknown method, a name that is no text, a date or offset below 0.
-    return (*archives, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
+    except _BROKEN as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise DialgaugeError(f"it cannot be read ({reason})", file=name) from error
 
 
 def too_big(name: str, limit: int) -> DialgaugeError:
@@ -66,7 +62,7 @@ def too_big(name: str, limit: int) -> DialgaugeError:
     return DialgaugeError(f"it unpacks to more than {limit:,} bytes; {meant}", file=name)
 
 
-class Limited(io.RawIOBase):
+class _Limited(io.RawIOBase):
     """A stream that refuses to give more than ``limit`` bytes and turns faults of the compression into our error."""
 
     def __init__(self, inner: IO[bytes], name: str, limit: int) -> None:
@@ -91,108 +87,100 @@ class Limited(io.RawIOBase):
         super().close()
 
 
+def limited(stream: IO[bytes], name: str, limit: int, packed: int) -> IO[bytes]:
+    """A stream of so many packed bytes, which may grow as far as data do; further if the limit was raised."""
+    most = limit if limit > DEFAULT_LIMIT else min(limit, max(_UNSUSPICIOUS, _RATIO * packed))
+    return io.BufferedReader(_Limited(stream, name, most), CHUNK)
+
+
 def read_all(stream: IO[bytes]) -> bytes:
     """Everything a stream gives, in memory once: a buffered reader would hold its pieces and the whole."""
-    if isinstance(stream, io.BufferedReader) and not isinstance(stream.raw, Limited):
-        return stream.read()
     whole = io.BytesIO()
     while chunk := stream.read(CHUNK):
         whole.write(chunk)
     return whole.getvalue()
 
 
-def size_of(raw: IO[bytes]) -> int:
-    """The length of a stream that stands at its beginning."""
-    size = raw.seek(0, os.SEEK_END)
-    raw.seek(0)
-    return size
-
-
-def sensible_limit(limit: int, packed: int) -> int:
-    """To how many bytes so many packed ones may grow: as far as the limit, and unless that was raised, as data do."""
-    return limit if limit > DEFAULT_LIMIT else min(limit, max(_UNSUSPICIOUS, _RATIO * packed))
-
-
 def is_packed(start: bytes) -> bool:
     """Whether a file that begins so is compressed in a way that is undone while reading."""
-    return start.startswith((GZIP, _BZIP2, _XZ))
+    return start.startswith(tuple(_UNPACKERS))
 
 
-def unzipped(raw: IO[bytes], start: bytes) -> IO[bytes]:
-    """What a stream holds that is compressed as its first bytes say."""
-    if start.startswith(_BZIP2):
-        import bz2
-
-        return cast(IO[bytes], bz2.BZ2File(raw))
-    if start.startswith(_XZ):
-        import lzma
-
-        return cast(IO[bytes], lzma.LZMAFile(raw))
-    import gzip
-
-    return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+def unpacked(raw: IO[bytes], name: str, limit: int) -> IO[bytes]:
+    """A stream that stands at its beginning, without its compression."""
+    start = raw.read(HEAD)
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
+    unpacker = next((unpacker for magic, unpacker in _UNPACKERS.items() if start.startswith(magic)), None)
+    return raw if unpacker is None else limited(unpacker(raw), name, limit, size)
 
 
-def kept(stream: IO[bytes]) -> Callable[[], IO[bytes]]:
-    """What a stream gives, kept (beyond 64 MB on disk) so that it can be looked at and then read."""
-    import tempfile
-
-    spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - lives as long as the parts
-    while chunk := stream.read(CHUNK):
-        spool.write(chunk)
-
-    def again() -> IO[bytes]:
-        spool.seek(0)
-        return cast(IO[bytes], _Unclosable(cast(IO[bytes], spool)))
-
-    return again
-
-
-class _Unclosable(io.RawIOBase):
-    """A view of a stream whose closing leaves the stream open."""
-
-    def __init__(self, inner: IO[bytes]) -> None:
-        self._inner = inner
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._inner.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._inner.tell()
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
-        chunk = self._inner.read(len(view))
-        view[: len(chunk)] = chunk
-        return len(chunk)
-
+# -- archives --------------------------------------------------------------------------------------------------------
 
 #: The compression method of zip archives that Python's own module knows only from 3.14 on, and a member's header.
 _ZSTANDARD, _LOCAL_HEADER = 93, 30
+_Member = tuple[str, Callable[[], IO[bytes]]]
+
+
+def tar_members(raw: IO[bytes], name: str, limit: int) -> list[_Member]:
+    """The files in a tar archive, compressed or not, and what opens them. Links are not followed."""
+    plain = unpacked(raw, name, limit)
+    held = plain if plain is raw else io.BytesIO(read_all(plain))
+    # Names that are not UTF-8 keep their bytes, as Python keeps those of files.
+    archive = tarfile.open(fileobj=held, mode="r:", errors="surrogateescape")  # noqa: SIM115 - read by its members
+
+    def opener(member: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
+        def opened() -> IO[bytes]:
+            stream = limited(cast(IO[bytes], archive.extractfile(member)), f"{name}!{member.name}", limit, member.size)
+            return io.BytesIO(read_all(stream))
+
+        return opened
+
+    return [(member.name, opener(member)) for member in archive if member.isfile()]
+
+
+def zip_members(raw: IO[bytes], name: str, limit: int) -> list[_Member]:
+    """The files in a zip archive and what opens them; the list of members is read once for all."""
+    archive = zipfile.ZipFile(raw)
+
+    def opener(item: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+        return lambda: io.BytesIO(zip_member(archive, raw, item, name, limit))
+
+    return [(item.filename, opener(item)) for item in archive.infolist() if not item.filename.endswith("/")]
+
+
+def is_hidden(member: str) -> bool:
+    """Hidden files, and the folder in which macOS archives keep their extra attributes."""
+    pieces = PurePosixPath(member).parts
+    return "__MACOSX" in pieces or pieces[-1].startswith(".")
+
+
+def require_safe(archive: str, member: str) -> None:
+    """An error when a member would leave the folder it is unpacked into."""
+    pure = PurePosixPath(member.replace("\\", "/"))
+    if not pure.parts:
+        raise DialgaugeError("the archive has a member without a name; it is refused", file=archive)
+    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0]:
+        raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
 
 
 def zip_member(archive: zipfile.ZipFile, raw: IO[bytes], member: zipfile.ZipInfo, name: str, limit: int) -> bytes:
     """The content of a member of a zip archive, also where it is compressed with zstandard."""
-    shown, most = f"{name}!{member.filename}", sensible_limit(limit, member.compress_size)
-    if member.compress_type != _ZSTANDARD:
-        with reading_errors(shown), archive.open(member) as held:
-            return read_all(io.BufferedReader(Limited(held, shown, most), CHUNK))
+    shown = f"{name}!{member.filename}"
     with reading_errors(shown):
-        raw.seek(member.header_offset)
-        header = raw.read(_LOCAL_HEADER)
-        lengths = (int.from_bytes(header[start : start + 2], "little") for start in (26, 28))
-        raw.seek(member.header_offset + _LOCAL_HEADER + sum(lengths))
-        stream = unzstandard(io.BytesIO(raw.read(member.compress_size)), name)
-        return read_all(io.BufferedReader(Limited(stream, shown, most), CHUNK))
+        if member.compress_type == _ZSTANDARD:
+            raw.seek(member.header_offset)
+            header = raw.read(_LOCAL_HEADER)
+            lengths = (int.from_bytes(header[start : start + 2], "little") for start in (26, 28))
+            raw.seek(member.header_offset + _LOCAL_HEADER + sum(lengths))
+            stream = _unzstandard(io.BytesIO(raw.read(member.compress_size)), name)
+        else:
+            stream = archive.open(member)
+        with limited(stream, shown, limit, member.compress_size) as bounded:
+            return read_all(bounded)
 
 
-def unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
+def _unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
     """A stream without its compression, by the first of the packages that undo it; Python has it from 3.14 on."""
     openers: dict[str, Callable[[Any], IO[bytes]]] = {
         "compression.zstd": lambda module: module.ZstdFile(packed),

@@ -1,8 +1,7 @@
-"""Where bytes come from: files, folders, globs, archives, addresses, standard input, compressed or not.
+"""Where bytes come from: files, folders, globs, archives, standard input, compressed or not.
 
 A source is resolved into parts, one per file inside it. Compression is recognised by its first bytes, never by the
-file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error). What
-unpacks is imported when something is packed.
+file's name. Nothing is unpacked to disk, and no compressed file may grow past a limit (a gzip bomb is an error).
 """
 
 from __future__ import annotations
@@ -18,28 +17,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.packed import (
-    CHUNK,
     DEFAULT_LIMIT,
     HEAD,
-    Limited,
-    broken,
+    is_hidden,
     is_packed,
-    kept,
     read_all,
     reading_errors,
-    sensible_limit,
-    size_of,
+    require_safe,
+    tar_members,
     too_big,
-    unzipped,
+    unpacked,
+    zip_members,
 )
 from dialgauge.text import encodable
-
-if TYPE_CHECKING:
-    import zipfile
 
 HEAD_BYTES = 1 << 18
 
@@ -76,6 +70,10 @@ class Part:
         #: To how many bytes it may grow when it is unpacked.
         self.limit = limit
 
+    def raw(self) -> IO[bytes]:
+        """The bytes as they are stored, perhaps packed."""
+        return self._opener()
+
     @property
     def stem(self) -> str:
         """The file's own name without folders and without ``.gz``: ``dialogues_001.json``."""
@@ -85,15 +83,9 @@ class Part:
     def open(self) -> Iterator[BinaryIO]:
         """The unpacked bytes as a stream."""
         with reading_errors(self.name):
-            raw = self._opener()
+            raw = self.raw()
+            stream = unpacked(raw, self.name, self.limit)
         try:
-            with reading_errors(self.name):
-                start = raw.read(HEAD)
-                raw.seek(0)
-            stream: IO[bytes] = raw
-            if is_packed(start):
-                limit = sensible_limit(self.limit, size_of(raw))
-                stream = io.BufferedReader(Limited(unzipped(raw, start), self.name, limit), 1 << 20)
             yield cast(BinaryIO, stream)
         finally:
             raw.close()
@@ -253,127 +245,38 @@ def parts_of(name: str, *, limit: int = DEFAULT_LIMIT) -> list[Part]:
     if name == "-":
         if sys.stdin is None:
             raise DialgaugeError("standard input is closed; name a file, or pipe something into it")
-        with reading_errors("standard input"):
-            piped = kept(sys.stdin.buffer)
-        return _archive_or_file("standard input", piped, limit)
+        name = "standard input"
+        with reading_errors(name):
+            return _members(Part(name, partial(io.BytesIO, sys.stdin.buffer.read()), limit))
     path = Path(name)
-    opener: Callable[[], IO[bytes]] = partial(_open, path)
     with reading_errors(name):
         if stat.S_ISFIFO(path.stat().st_mode):  # a pipe, such as bash's <(command), gives its bytes only once
-            with path.open("rb") as pipe:
-                opener = kept(pipe)
-    return _archive_or_file(name, opener, limit, path)
+            return _members(Part(name, partial(io.BytesIO, path.read_bytes()), limit))
+        return _members(Part(name, partial(_open, path), limit, path))
 
 
 def _open(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _archive_or_file(name: str, opener: Callable[[], IO[bytes]], limit: int, path: Path | None = None) -> list[Part]:
-    """The members of a zip or tar archive (plain or gzipped) as parts, or the file itself as the only one."""
-    with reading_errors(name), opener() as raw:
-        start = raw.read(HEAD)
+def _members(whole: Part) -> list[Part]:
+    """The members of a zip or tar archive as parts, or the file itself as the only one."""
+    raw = whole.raw()
+    start = raw.read(HEAD)
+    raw.seek(0)
+    if start.startswith(_ZIP):
+        members = zip_members(raw, whole.name, whole.limit)
+    elif unpacked(raw, whole.name, whole.limit).read(262)[257:] == b"ustar":
         raw.seek(0)
-        if start.startswith(_ZIP):
-            parts = _zip_parts(name, raw, opener, limit)
-        else:
-            packed, size = is_packed(start), size_of(raw)
-            plain = unzipped(raw, start) if packed else raw
-            if not _is_tar(plain):
-                return [Part(name, opener, limit, path)]
-            plain.seek(0)
-            parts = _tar_parts(name, plain, sensible_limit(limit, size), None if packed else size)
-    if not parts:
-        raise DialgaugeError("the archive holds no files", file=name)
-    return sorted(parts, key=lambda part: part.name)
-
-
-def _is_tar(stream: IO[bytes]) -> bool:
-    try:
-        block = stream.read(512)
-    except Exception as error:
-        if isinstance(error, broken()):
-            return False
-        raise
-    return len(block) == 512 and block[257:262] == b"ustar"
-
-
-def _tar_parts(name: str, plain: IO[bytes], limit: int, size: int | None) -> list[Part]:
-    """Tar archives are read once, whole: they cannot be entered in the middle without reading what lies before.
-
-    ``size`` is the archive's, where it is known. A member that claims to reach past the end, or past the limit, is
-    refused by its header: ``tarfile`` would walk there in steps of 10 kB, whether or not anything comes.
-    """
-    import tarfile
-
-    parts, total = [], 0
-    # Names that are not UTF-8 keep their bytes, as Python keeps those of files.
-    with tarfile.open(fileobj=Limited(plain, name, limit), mode="r|", errors="surrogateescape") as archive:
-        for member in archive:
-            if size is not None and archive.offset > size:
-                raise DialgaugeError("the archive ends early; fetch or copy the file again", file=name)
-            if archive.offset > limit:
-                raise too_big(name, limit)
-            if not member.isfile() or _ignored(_safe(name, member.name)):
-                continue
-            total += member.size
-            if total > limit:  # a sparse file is larger than what the archive stores of it
-                raise too_big(name, limit)
-            held = archive.extractfile(member)
-            content = held.read() if held else b""
-            parts.append(Part(f"{name}!{member.name}", partial(io.BytesIO, content), limit))
-    return parts
-
-
-def _zip_parts(name: str, raw: IO[bytes], opener: Callable[[], IO[bytes]], limit: int) -> list[Part]:
-    import zipfile
-
-    with zipfile.ZipFile(raw) as archive:
-        members = [(_safe(name, item.filename), item) for item in archive.infolist() if not _is_folder(item)]
+        members = tar_members(raw, whole.name, whole.limit)
+    else:
+        raw.close()
+        return [whole]
     if any(member == INSPECT_MEMBER for member, _ in members):
-        return [Part(name, opener, limit)]
-    shared = _Zip(opener)
-    return [
-        Part(f"{name}!{member}", partial(shared.member, item, f"{name}!{member}", limit), limit)
-        for member, item in members
-        if not _ignored(member)
-    ]
-
-
-class _Zip:
-    """A zip archive whose list of members is read once for all of them."""
-
-    def __init__(self, opener: Callable[[], IO[bytes]]) -> None:
-        self._opener = opener
-        self._archive: zipfile.ZipFile | None = None
-
-    def member(self, item: zipfile.ZipInfo, name: str, limit: int) -> IO[bytes]:
-        """A member, unpacked; of two with one name the one that is asked for."""
-        import zipfile
-
-        if self._archive is None:
-            self._archive = zipfile.ZipFile(self._opener())
-        with self._archive.open(item) as held:
-            limited = Limited(held, name, sensible_limit(limit, item.compress_size))
-            return io.BytesIO(read_all(io.BufferedReader(limited, CHUNK)))
-
-
-def _is_folder(item: zipfile.ZipInfo) -> bool:
-    """Whether a member of a zip archive is a folder; ``ZipInfo.is_dir`` stumbles over one without a name."""
-    return item.filename.endswith("/")
-
-
-def _ignored(member: str) -> bool:
-    """Hidden files, and the folder in which macOS archives keep their extra attributes."""
-    pieces = PurePosixPath(member).parts
-    return "__MACOSX" in pieces or pieces[-1].startswith(".")
-
-
-def _safe(archive: str, member: str) -> str:
-    """The member's name, or an error when it would leave the folder it is unpacked into."""
-    pure = PurePosixPath(member.replace("\\", "/"))
-    if not pure.parts:
-        raise DialgaugeError("the archive has a member without a name; it is refused", file=archive)
-    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0]:
-        raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
-    return member
+        return [whole]
+    for member, _ in members:
+        require_safe(whole.name, member)
+    parts = [Part(f"{whole.name}!{name}", opener, whole.limit) for name, opener in members if not is_hidden(name)]
+    if not parts:
+        raise DialgaugeError("the archive holds no files", file=whole.name)
+    return sorted(parts, key=lambda part: part.name)

@@ -37,6 +37,7 @@ from dialgauge.formats.state_values import present_text, read_state
 
 _Nested: TypeAlias = dict[str, dict[str, str | list[str]]]
 
+_VALUE = msgspec.json.Decoder()
 _TEXTS = msgspec.json.Decoder(list[str])
 _FLAT_STATE = msgspec.json.Decoder(dict[str, str])
 
@@ -376,7 +377,7 @@ class _LlmReader(Reader):
 
     def __init__(self, part: Part, notes: Notes) -> None:
         super().__init__(part, notes)
-        self._states = Pieces(lambda content, seen: loose_state(msgspec.json.decode(content), seen), self)
+        self._states = Pieces(lambda content, seen: loose_state(decode(_VALUE, content, part), seen), self)
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         return grouped(self._answers()).items()
