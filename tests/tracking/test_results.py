@@ -121,22 +121,18 @@ def test_pieces_give_the_same_as_the_whole(both: tuple[list[Dialogue], list[Dial
     gold = both[0]
     theirs = {one.id.lower().removesuffix(".json"): one for one in both[1]}
     pairs = [(one, theirs[key]) for one in gold if (key := one.id.lower().removesuffix(".json")) in theirs]
-    batches = [pairs[start : start + size] for start in range(0, len(pairs), size)]
-    whole, shards = Accumulator(measures=list(ALL_MEASURES)), []
+    whole, merged = Accumulator(measures=list(ALL_MEASURES)), Accumulator(measures=list(ALL_MEASURES))
+    whole.update([one for one, _ in pairs], [two for _, two in pairs])
+    for start in range(0, len(pairs), size):
+        shard = Accumulator(measures=list(ALL_MEASURES))
+        shard.update(*map(list, zip(*pairs[start : start + size], strict=True)))
+        merged.merge(pickle.loads(pickle.dumps(shard)))
     try:
-        whole.update([one for one, _ in pairs], [two for _, two in pairs])
-        for batch in batches:
-            shard = Accumulator(measures=list(ALL_MEASURES))
-            shard.update([one for one, _ in batch], [two for _, two in batch])
-            shards.append(pickle.loads(pickle.dumps(shard)))
+        expected = whole.compute()
     except DialgaugeError as error:
-        assert "share" in str(error) or "no turn has" in str(error)
-        return  # a batch without any turn that both sides have is an error of its own
-    merged = shards[0]
-    for shard in shards[1:]:
-        merged.merge(shard)
-    assert merged.compute() == pytest.approx(whole.compute(), nan_ok=True)
-    assert merged.compute() == pytest.approx(merged.compute(), nan_ok=True)
+        assert any(words in str(error) for words in ("share", "no turn has", "nothing has been added"))
+        return
+    assert merged.compute() == pytest.approx(expected, nan_ok=True)
 
 
 def test_accumulator_rules() -> None:
@@ -153,9 +149,6 @@ def test_accumulator_rules() -> None:
     accumulator.reset()
     with pytest.raises(DialgaugeError, match="nothing has been added"):
         accumulator.compute()
-    with pytest.raises(DialgaugeError, match="has no slot inventory"):
-        Accumulator(profile="verbatim")
-    assert Accumulator(profile="verbatim", inventory=5).measures
 
 
 def test_the_manner_of_hugging_face() -> None:
@@ -288,20 +281,8 @@ def test_accumulators_count_what_is_missing() -> None:
     for one in (left_out, as_empty):
         one.update(gold[:2], theirs[:2])
         one.update(gold[2:], theirs[3:])
-        assert (one.missing_turns, one.extra_turns) == (2, 0)
+        assert (one.coverage.missing_turns, one.coverage.extra_turns) == (2, 0)
     whole = dialgauge.score(gold, {"it": theirs[:2] + theirs[3:]}, measures="JGA", coverage="empty", intervals=False)[0]
     assert as_empty.compute()["JGA"] == whole["JGA"] < left_out.compute()["JGA"]
-    with pytest.raises(DialgaugeError, match="same measures, profile, inventory and coverage"):
+    with pytest.raises(DialgaugeError, match="same measures, profile and coverage"):
         left_out.merge(as_empty)
-
-
-def test_flags_and_states_are_not_added_up() -> None:
-    gold, theirs = data(2)
-    judged = [Dialogue(id="D1", turns=tuple(Turn(speaker="user", judged={"hotel": {"area": True}}) for _ in range(2)))]
-    accumulator, other = Accumulator(measures="JGA"), Accumulator(measures="JGA")
-    accumulator.update(gold[:1], theirs[:1])
-    other.update(gold[1:], judged)
-    with pytest.raises(DialgaugeError, match="score them separately"):
-        accumulator.merge(other)
-    with pytest.raises(DialgaugeError, match="score them separately"):
-        accumulator.update(gold[1:], judged)

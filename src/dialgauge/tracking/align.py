@@ -6,11 +6,11 @@ counted in the :class:`TurnCoverage`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Literal, TypeAlias
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
@@ -58,19 +58,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
             self.policy,
         )
 
-    @classmethod
-    def joined(cls, parts: Sequence[TurnCoverage]) -> TurnCoverage:
-        """That of disjoint dialogues together."""
-        first, *others = parts
-        for part in others:
-            first = cls(
-                policy=first.policy,
-                **{name: getattr(first, name) + getattr(part, name) for name in _ADDED},
-                turn_count_mismatch=first.turn_count_mismatch | part.turn_count_mismatch,
-                only_domains=sorted({*first.only_domains, *part.only_domains}),
-            )
-        return first
-
     def sentence(self) -> str:
         text = (
             f"{self.turns:,} of {counted(self.gold_turns, 'gold turn')} in {counted(self.dialogues, 'dialogue')} scored"
@@ -98,13 +85,6 @@ class TurnCoverage(Struct, frozen=True, kw_only=True):
         return Note("partial_coverage" if any(limits) or self.only_domains else "coverage", self.sentence())
 
 
-#: Numbers and lists that add up over dialogues.
-_ADDED = (
-    "gold_dialogues", "gold_turns", "predicted_dialogues", "predicted_turns", "dialogues", "turns",
-    "missing_dialogues", "missing_turns", "extra_dialogues", "extra_turns", "excluded", "not_found",
-)  # fmt: skip
-
-
 class Aligned(Struct, frozen=True, eq=False):
     """The scored turns: for each its row on both sides (-1: no prediction), its dialogue and its number."""
 
@@ -128,12 +108,10 @@ def align(
     policy: Policy,
     exclude: Collection[str] = (),
     only_domains: Collection[str] = (),
-    *,
-    partial: bool = False,
 ) -> Aligned:
     """Put two sides together; ``only_domains`` is what gold was cut down to before, for the record.
 
-    That they share no turn is an error, unless they are a ``partial`` look at more dialogues.
+    That they share no turn is an error, unless there are no predictions at all and they count as empty.
     """
     left_out = {dialogue_key(identifier) for identifier in exclude}
     there = predicted.places()
@@ -143,23 +121,42 @@ def align(
     has_both = has_gold & (predicted_row >= 0)
     has_both[has_both] = predicted.present[predicted_row[has_both]]
     kept = has_gold if policy == "empty" else has_both
-    aligned_prediction = np.where(has_both, predicted_row, -1)[kept]
     first = np.ones(int(kept.sum()), bool)
     first[1:] = np.diff(dialogue[kept]) != 0
     starts = np.flatnonzero(first).astype(np.int32)
-    ids = [gold.ids[number] for number in dialogue[kept][starts].tolist()]
-    coverage = _coverage(gold, predicted, policy, chosen, has_gold, has_both, len(ids), int(kept.sum()), exclude)
-    coverage = structs.replace(coverage, only_domains=sorted(set(only_domains)))
-    if not partial and not has_both.any():
-        raise nothing_shared(coverage)
+    known = set(gold.keys)
+    not_excluded = np.repeat(np.array([key not in left_out for key in predicted.keys], bool), predicted.sizes)
+    coverage = TurnCoverage(
+        policy=policy,
+        gold_dialogues=len(chosen),
+        gold_turns=int(has_gold.sum()),
+        predicted_dialogues=len(predicted.ids),
+        predicted_turns=int(predicted.present.sum()),
+        dialogues=len(starts),
+        turns=len(first),
+        missing_dialogues=[gold.ids[index] for index, other in chosen if other < 0],
+        missing_turns=int((has_gold & ~has_both).sum()),
+        extra_dialogues=[name for name, key in zip(predicted.ids, predicted.keys, strict=True) if key not in known],
+        extra_turns=int((predicted.present & not_excluded).sum() - has_both.sum()),
+        turn_count_mismatch={
+            gold.ids[index]: (int(gold.sizes[index]), int(predicted.sizes[other]))
+            for index, other in chosen
+            if other >= 0 and gold.sizes[index] != predicted.sizes[other]
+        },
+        excluded=[name for name, key in zip(gold.ids, gold.keys, strict=True) if key in left_out],
+        not_found=[name for name in exclude if dialogue_key(name) not in known],
+        only_domains=sorted(set(only_domains)),
+    )
+    if not has_both.any() and not (policy == "empty" and not predicted.ids):
+        raise _nothing_shared(coverage)
     return Aligned(
-        ids,
+        [gold.ids[number] for number in dialogue[kept][starts].tolist()],
         (np.cumsum(first) - 1).astype(np.int32),
         turn[kept],
         first,
         np.append(starts, np.int32(kept.sum())),
         gold_row[kept],
-        aligned_prediction.astype(np.int32),
+        np.where(has_both, predicted_row, -1)[kept].astype(np.int32),
         coverage,
     )
 
@@ -181,48 +178,7 @@ def _rows(
     return gold_row, predicted_row.astype(np.int32), turn, dialogue
 
 
-def _coverage(
-    gold: EncodedDialogues,
-    predicted: EncodedDialogues,
-    policy: Policy,
-    chosen: list[tuple[int, int]],
-    has_gold: Flags,
-    has_both: Flags,
-    dialogues: int,
-    turns: int,
-    exclude: Collection[str],
-) -> TurnCoverage:
-    left_out = {dialogue_key(identifier) for identifier in exclude}
-    known = set(gold.keys)
-    extra = [name for name, key in zip(predicted.ids, predicted.keys, strict=True) if key not in known]
-    excluded = [name for name, key in zip(gold.ids, gold.keys, strict=True) if key in left_out]
-    not_found = [name for name in exclude if dialogue_key(name) not in known]
-    gold_sizes, their_sizes = gold.sizes, predicted.sizes
-    mismatch = {
-        gold.ids[index]: (int(gold_sizes[index]), int(their_sizes[other]))
-        for index, other in chosen
-        if other >= 0 and gold_sizes[index] != their_sizes[other]
-    }
-    not_excluded = np.repeat(np.array([key not in left_out for key in predicted.keys], bool), their_sizes)
-    return TurnCoverage(
-        policy=policy,
-        gold_dialogues=len(chosen),
-        gold_turns=int(has_gold.sum()),
-        predicted_dialogues=len(predicted.ids),
-        predicted_turns=int(predicted.present.sum()),
-        dialogues=dialogues,
-        turns=turns,
-        missing_dialogues=[gold.ids[index] for index, other in chosen if other < 0],
-        missing_turns=int((has_gold & ~has_both).sum()),
-        extra_dialogues=extra,
-        extra_turns=int((predicted.present & not_excluded).sum() - has_both.sum()),
-        turn_count_mismatch=mismatch,
-        excluded=excluded,
-        not_found=not_found,
-    )
-
-
-def nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
+def _nothing_shared(coverage: TurnCoverage) -> DialgaugeError:
     """Why there is no turn to score."""
     missing, extra = coverage.missing_dialogues, coverage.extra_dialogues
     if len(missing) < coverage.gold_dialogues:

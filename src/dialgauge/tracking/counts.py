@@ -7,7 +7,7 @@ predicted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -176,14 +176,6 @@ class SlotCounts(Struct, frozen=True, eq=False):
         known = np.flatnonzero((self.correct + self.wrong + self.missed).any(axis=1))
         return SlotCounts([self.pairs[index] for index in known.tolist()], *(part[known] for part in self.parts()))
 
-    def with_pairs(self, pairs: Sequence[Pair]) -> list[Counters]:
-        """C, V, D, W of these slots, in their order; 0 for a slot that is not here."""
-        place = {pair: number for number, pair in enumerate(pairs)}
-        rows = [place[pair] for pair in self.pairs]
-        wide = np.zeros((4, len(pairs), self.correct.shape[1]), np.int32)
-        wide[:, rows] = np.stack(self.parts())
-        return list(wide)
-
     def parts(self) -> tuple[Counters, Counters, Counters, Counters]:
         """C, V, D, W."""
         return self.correct, self.wrong, self.missed, self.spurious
@@ -205,7 +197,7 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     inventory: int
     has_gold: bool = True
     flags_only: bool = False
-    source: StateComparison | MergedSource | None = None
+    source: StateComparison | None = None
     #: Of a part: the turns that count, its slots, and how many of the inventory's these are.
     within: Flags | None = None
     own_slots: Codes | None = None
@@ -344,57 +336,3 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
 def domain_of(service: str) -> str:
     """The domain of one of SGD's services: ``Hotels`` of ``Hotels_1``."""
     return service.split("_")[0]
-
-
-def merge(parts: Sequence[Counts]) -> Counts:
-    """The counts of several disjoint sets of dialogues as one."""
-    shift = np.cumsum([0] + [part.dialogues for part in parts[:-1]])
-    sources = [(part.source, len(part)) for part in parts if part.source is not None]
-    return Counts(
-        turns=TurnCounts.joined([part.turns for part in parts]),
-        dialogue=np.concatenate([part.dialogue + int(by) for part, by in zip(parts, shift, strict=True)]),
-        turn=np.concatenate([part.turn for part in parts]),
-        first=np.concatenate([part.first for part in parts]),
-        inventory=parts[0].inventory,
-        has_gold=parts[0].has_gold,
-        flags_only=parts[0].flags_only,
-        source=MergedSource(sources) if len(sources) == len(parts) else None,
-    )
-
-
-class MergedSource:
-    """The parts of several disjoint sets of dialogues, one after the other."""
-
-    def __init__(self, parts: Sequence[tuple[StateComparison | MergedSource, int]]) -> None:
-        """Sources with the number of turns of each."""
-        self._parts = parts
-        self._numbers = [{pair: number for number, pair in enumerate(source.slots)} for source, _ in parts]
-        self.slots: Sequence[Pair] = sorted(set[Pair]().union(*self._numbers))
-
-    @property
-    def inventory(self) -> Collection[Pair]:
-        """The slots that any of them has."""
-        return set[Pair]().union(*(source.inventory for source, _ in self._parts))
-
-    def turns_of(self, slots: Codes) -> TurnCounts:
-        """Those of each set, one after the other."""
-        return TurnCounts.joined([source.turns_of(own) for source, own, _ in self._each(slots)])
-
-    def slot_counts(self, slots: Codes | None = None, scored: Flags | None = None) -> SlotCounts:
-        """A slot that a set lacks has 0 there."""
-        parts = [
-            source.slot_counts(None if slots is None else own, None if scored is None else scored[turns])
-            for source, own, turns in self._each(slots)
-        ]
-        pairs = sorted({pair for part in parts for pair in part.pairs})
-        wide = [part.with_pairs(pairs) for part in parts]
-        return SlotCounts(pairs, *(np.concatenate(each, axis=1) for each in zip(*wide, strict=True)))
-
-    def _each(self, slots: Codes | None) -> Iterator[tuple[StateComparison | MergedSource, Codes, slice]]:
-        """Every source with its own numbers of some slots, and where its turns stand."""
-        start = 0
-        for (source, turns), numbers in zip(self._parts, self._numbers, strict=True):
-            pairs = [] if slots is None else [self.slots[number] for number in slots.tolist()]
-            own = np.array([numbers[pair] for pair in pairs if pair in numbers], np.int32)
-            yield source, own, slice(start, start + turns)
-            start += turns

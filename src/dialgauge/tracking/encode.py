@@ -102,8 +102,9 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         """Dialogue key to position."""
         return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
-    @property
+    @cached_property
     def sizes(self) -> Codes:
+        """How many rows each dialogue has."""
         return np.diff(self.offsets)
 
     @cached_property

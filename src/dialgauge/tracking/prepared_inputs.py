@@ -188,7 +188,7 @@ class PreparedInputs:
                 "it has predictions but no gold states of its own; name the gold file first: dialgauge score GOLD PRED",
                 file=name,
             )
-        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values(), partial=silent)
+        aligned = align(own or predicted, predicted, self.policy, exclude, scope.values())
         source = gold if gold is not None else dialogues
         corpus = self._gold if self._gold is not None and self._gold.dialogues is source else GoldDialogues(source)
         roles = roles_text(kind, gold=own is not None, own=brings_gold)

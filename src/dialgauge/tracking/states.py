@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
-from dialgauge.tracking.align import Aligned, TurnCoverage
+from dialgauge.tracking.align import Aligned
 from dialgauge.tracking.counts import (
     CORRECT,
     Counts,
@@ -31,7 +31,7 @@ from dialgauge.tracking.counts import (
 )
 from dialgauge.tracking.details import CountBasis
 from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part
-from dialgauge.values import Pair, Profile, Side, profile_named
+from dialgauge.values import Pair, Side, profile_named
 
 #: Turn, slot number and value code of filled slots.
 Cells: TypeAlias = tuple[Codes, Codes, Codes]
@@ -170,8 +170,16 @@ class StateComparison:
     @cached_property
     def signature(self) -> Signature:
         """What all scores of this comparison share. Where there is no gold, the checksum is of the turns alone."""
-        profile, slots = self.coder.profile, str(len(self.inventory))
-        return tracking_signature(self.aligned.coverage, profile, slots, self.gold_sum, self._roles)
+        coverage = self.aligned.coverage
+        return Signature(
+            profile=self.coder.profile.label,
+            slots=str(len(self.inventory)),
+            coverage=coverage.policy,
+            dialogues=str(coverage.dialogues),
+            turns=str(coverage.turns),
+            gold=_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
+            roles=self._roles,
+        )
 
     @cached_property
     def basis(self) -> CountBasis:
@@ -184,11 +192,6 @@ class StateComparison:
             slots_out_of_scope=["-".join(pair) for pair in self.out_of_scope],
             slots_not_in_inventory=["-".join(pair) for pair in self._not_in_inventory],
         )
-
-    @cached_property
-    def gold_sum(self) -> int:
-        """The sum behind the checksum of the gold turns; those of disjoint sets of dialogues add up."""
-        return gold_sum(self.aligned, self._sides["gold"], self.slots, self.coder.values)
 
     @property
     def slots_by_domain(self) -> dict[str, int]:
@@ -335,28 +338,16 @@ def _between(cells: Cells, start: int, stop: int) -> Cells:
     return cells[0][low:high], cells[1][low:high], cells[2][low:high]
 
 
-def gold_sum(aligned: Aligned, cells: Cells, slots: list[Pair], values: list[tuple[str, ...]]) -> int:
-    """A sum over the scored gold turns that is the same in whatever order they come."""
+def _checksum(aligned: Aligned, cells: Cells, slots: list[Pair], values: list[tuple[str, ...]]) -> str:
+    """A checksum of the scored gold turns that is the same in whatever order they come."""
     turn_hash = _mixed(_hashes([dialogue_key(name) for name in aligned.ids])[aligned.dialogue], aligned.turn + 1)
     turn, slot, code = cells
     slot_hash = _hashes(["\0".join(pair) for pair in slots])
     used, inverse = np.unique(code, return_inverse=True)
     value_hash = _hashes(["\0".join(sorted(values[number])) for number in used.tolist()])
     cell_hash = _mixed(turn_hash[turn] ^ slot_hash[slot], value_hash[inverse])
-    return int(turn_hash.sum(dtype=np.uint64)) + int(cell_hash.sum(dtype=np.uint64))
-
-
-def tracking_signature(coverage: TurnCoverage, profile: Profile, slots: str, gold_sum: int, roles: str) -> Signature:
-    """The signature of scored turns; ``slots`` is empty where their number depends on what was seen so far."""
-    return Signature(
-        profile=profile.label,
-        slots=slots,
-        coverage=coverage.policy,
-        dialogues=str(coverage.dialogues),
-        turns=str(coverage.turns),
-        gold=f"{gold_sum % (1 << 64):016x}"[:12],
-        roles=roles,
-    )
+    total = int(turn_hash.sum(dtype=np.uint64)) + int(cell_hash.sum(dtype=np.uint64))
+    return f"{total % (1 << 64):016x}"[:12]
 
 
 def _hashes(texts: list[str]) -> NDArray[np.uint64]:
