@@ -54,8 +54,13 @@ if TYPE_CHECKING:
         state_scores as state_scores,
     )
     from dialgauge.tracking.sensitivity import profile_sensitivity as profile_sensitivity
-    from dialgauge.tracking.sgd import SgdFrames as SgdFrames, SgdScoring as SgdScoring, score_sgd as score_sgd
-    from dialgauge.tracking.sgd_cards import OFFICIAL_NAMES as OFFICIAL_NAMES, SGD_CARDS as SGD_CARDS
+    from dialgauge.tracking.sgd import (
+        OFFICIAL_NAMES as OFFICIAL_NAMES,
+        SGD_CARDS as SGD_CARDS,
+        SgdFrames as SgdFrames,
+        SgdScoring as SgdScoring,
+        score_sgd as score_sgd,
+    )
     from dialgauge.tracking.sgd_frames import Matching as Matching
     from dialgauge.tracking.slot_errors import (
         first_errors as first_errors,

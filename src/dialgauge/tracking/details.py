@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from dialgauge.measures import Scores
+from dialgauge.measures import Measure, Scores
 from dialgauge.runs import Run
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.align import TurnCoverage
@@ -61,6 +61,17 @@ class TrackingDetails(Struct, frozen=True):
     left_out: dict[str, str] = {}
     slots_without_gold: HiddenSlots | None = None
     sgd: OfficialDetails | None = None
+
+
+class Part(NamedTuple):
+    """A part of the evidence, and what is measured on it; without turns, nothing."""
+
+    by: str
+    label: str
+    dialogues: int
+    turns: int
+    spurious: int
+    measures: list[Measure[Any]]
 
 
 def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: Mapping[str, bool]) -> Note:

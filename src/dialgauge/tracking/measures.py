@@ -31,7 +31,7 @@ from dialgauge.measures import (
 from dialgauge.tracking.counts import SYMBOLS, Counts
 from dialgauge.tracking.encode import Counters, Floats
 from dialgauge.tracking.fga import RULES, Rule, default_rule, forgetting_rate, turn_match, weights
-from dialgauge.tracking.sgd_cards import SGD_CARDS
+from dialgauge.tracking.sgd import SGD_CARDS
 
 FAMILY = "tracking"
 

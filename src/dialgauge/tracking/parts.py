@@ -31,23 +31,13 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.tracking.counts import SPURIOUS, domain_of
+from dialgauge.tracking.details import Part
 from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.states import StateComparison
 
 PART_SCORES, PART_SUMS = "part_scores", "part_sums"
 #: The measures of a slot: how often it is right, its recall, its F1.
 _OF_SLOTS = ("JGA", "AGA", "F1")
-
-
-class Part(NamedTuple):
-    """A part of the evidence, and what is measured on it; without turns, nothing."""
-
-    by: str
-    label: str
-    dialogues: int
-    turns: int
-    spurious: int
-    measures: list[Measure[Any]]
 
 
 class _Group(NamedTuple):

@@ -1,54 +1,52 @@
-"""SGD's official scores: per frame (one service in one user turn), over the slots of the service's schema.
+"""SGD's official scores: measures of frames (one service in one user turn), over the slots of the service's schema.
 
 Definitions follow the evaluation of the DSTC8 schema-guided track (Rastogi et al., AAAI 2020). MultiWOZ 2.2 numbers
 are the same scores with ``matching="exact"`` and ``across_turn=True``. They stand beside the measures of states in the
-same run.
+same run. A part of one is a group of services, a domain or a service: ``SGD-JGA[#SEEN_SERVICES]``, ``SGD-JGA[Hotels]``,
+``SGD-JGA[Hotels_1]``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Ontology, dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, choice, nearest
 from dialgauge.formats import read_ontology
 from dialgauge.measures import (
+    Card,
     Measure,
+    Parameter,
     Resampling,
     Scores,
+    Settings,
     Signature,
     SystemEvidence,
+    UnitNumbers,
     card_named,
     score_systems,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking.details import OfficialDetails
-from dialgauge.tracking.parts import Part
-from dialgauge.tracking.sgd_cards import ALL, OFFICIAL_NAMES, SEEN, SGD_CARDS, UNSEEN
-from dialgauge.tracking.sgd_frames import MATCHINGS, Matching, SgdCoverage, frame_scores, pairs
+from dialgauge.tracking.counts import domain_of
+from dialgauge.tracking.details import OfficialDetails, Part
+from dialgauge.tracking.sgd_frames import MATCHINGS, Matching, SgdCoverage, frame_scores, pairs as pairs_of
 
 if TYPE_CHECKING:
     from dialgauge.tracking.prepared_inputs import System
 
+#: The official evaluation's names for the groups that are not one service or domain.
+ALL, SEEN, UNSEEN = "#ALL_SERVICES", "#SEEN_SERVICES", "#UNSEEN_SERVICES"
 #: What stands for a profile in the signatures of these scores: values are compared as the evaluation says.
 PROFILE = "sgd-official"
-
-
-def domain_of(service: str) -> str:
-    """The domain of a service: its name before the underscore.
-
-    >>> domain_of("Hotels_4")
-    'Hotels'
-    """
-    return service.split("_", 1)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,16 +103,111 @@ class SgdFrames:
         """The mean over the frames (or turns) of a group; ``nan`` if none has a score."""
         return Measure(card_named(measure, "tracking"), part=group).value(self)
 
-    def values(self, group: str = ALL) -> dict[str, float]:
-        """The scores of one group by name, without those that do not apply."""
-        values = {card.name: Measure(card, part=group).value(self) for card in SGD_CARDS}
-        return {name: value for name, value in values.items() if not math.isnan(value)}
 
-    def official(self) -> dict[str, dict[str, float]]:
-        """Every group's scores under the names of the official evaluation."""
-        return {
-            group: {OFFICIAL_NAMES[name]: value for name, value in self.values(group).items()} for group in self.groups
-        }
+MATCHING = Parameter("matching", "auto", MATCHINGS, "how values of non-categorical slots are compared")
+JOINT = Parameter("joint", "auto", ("frame", "turn"), "joint scores of each frame, or multiplied over a turn's frames")
+_PR = {"P": "precision, shared / predicted", "R": "recall, shared / in the reference"}
+
+
+def _scores(name: str, joint: bool, frames: SgdFrames, settings: Settings) -> UnitNumbers:
+    """The score of each frame; with joint=turn, for joint scores, the product of a turn's frames at its first."""
+    given = frames.columns[name]
+    kept = frames.scored & ~np.isnan(given)
+    if not joint or settings["joint"] == "frame" or not kept.any():
+        return np.where(kept, given, 0.0), kept.astype(np.float64)
+    rows = np.flatnonzero(kept)
+    starts = np.flatnonzero(np.diff(frames.turn[rows], prepend=-1))
+    above, below = np.zeros(len(given)), np.zeros(len(given))
+    above[rows[starts]] = np.multiply.reduceat(given[rows], starts)
+    below[rows[starts]] = 1.0
+    return above, below
+
+
+def _resolved(frames: SgdFrames, settings: Settings) -> Settings:
+    return {**settings, "matching": frames.matching, "joint": frames.joint}
+
+
+def _obstacle(name: str, frames: Any, settings: Settings) -> str | None:
+    columns = getattr(frames, "columns", None)
+    if columns is None:
+        return "it is one of SGD's official scores, which are computed together, given a schema (--schema)"
+    for parameter, own in (("matching", frames.matching), ("joint", frames.joint)):
+        if settings[parameter] not in ("auto", own):
+            return f"the frames were scored with {parameter}={own}"
+    return "no frame records it on both sides" if np.isnan(columns[name]).all() else None
+
+
+def _card(
+    name: str, title: str, formula: str, *, joint: bool = False, symbols: Mapping[str, str] = MappingProxyType({})
+) -> Card[SgdFrames]:
+    return Card(
+        name=name,
+        family="tracking",
+        title=f"SGD's official {title}",
+        summary=f"{title[0].upper()}{title[1:]}, by frames as in SGD's official evaluation.",
+        formula=formula,
+        symbols=symbols,
+        source="Rastogi et al. 2020, Schema-Guided Dialogue State Tracking Task at DSTC8",
+        parts=True,
+        units=partial(_scores, name, joint),
+        parameters=(MATCHING, JOINT),
+        resolve=_resolved,
+        obstacle=partial(_obstacle, name),
+    )
+
+
+def _accuracies(part: str, suffix: str) -> tuple[Card[SgdFrames], Card[SgdFrames]]:
+    """The average and the joint goal accuracy over all slots, or over one part of them."""
+    over = f"the service's {part}slots"
+    return (
+        _card(
+            f"SGD-AGA{suffix}",
+            f"average goal accuracy over {over}",
+            f"mean score of {over} filled in the reference; frames with none are skipped",
+        ),
+        _card(
+            f"SGD-JGA{suffix}",
+            f"joint goal accuracy over {over}",
+            f"product of the scores of all of {over}; frames of services with none are skipped",
+            joint=True,
+        ),
+    )
+
+
+def _f1(name: str, of: str) -> tuple[Card[SgdFrames], Card[SgdFrames], Card[SgdFrames]]:
+    """F1, precision and recall of two multisets in a frame."""
+    return (
+        _card(f"{name}-F1", f"F1 of {of}", "2 P R / (P + R), 0 if P = R = 0", symbols=_PR),
+        _card(f"{name}-P", f"precision of {of}", "shared / predicted, 1 if nothing is predicted"),
+        _card(f"{name}-R", f"recall of {of}", "shared / in the reference, 1 if the reference has none"),
+    )
+
+
+SGD_CARDS: tuple[Card[SgdFrames], ...] = (
+    *_accuracies("", ""),
+    *_accuracies("categorical ", "-cat"),
+    *_accuracies("non-categorical ", "-noncat"),
+    _card("SGD-intent", "accuracy of the active intent", "1 if the intents are equal, else 0"),
+    *_f1("SGD-requested", "the slots the user asks for"),
+    *_f1("SGD-tagging", "(slot, text) of non-categorical slots marked in the utterance"),
+)
+
+#: What the official evaluation calls each of them.
+OFFICIAL_NAMES = {
+    "SGD-AGA": "average_goal_accuracy",
+    "SGD-JGA": "joint_goal_accuracy",
+    "SGD-AGA-cat": "average_cat_accuracy",
+    "SGD-JGA-cat": "joint_cat_accuracy",
+    "SGD-AGA-noncat": "average_noncat_accuracy",
+    "SGD-JGA-noncat": "joint_noncat_accuracy",
+    "SGD-intent": "active_intent_accuracy",
+    "SGD-requested-F1": "requested_slots_f1",
+    "SGD-requested-P": "requested_slots_precision",
+    "SGD-requested-R": "requested_slots_recall",
+    "SGD-tagging-F1": "slot_tagging_f1",
+    "SGD-tagging-P": "slot_tagging_precision",
+    "SGD-tagging-R": "slot_tagging_recall",
+}
 
 
 def score_sgd(
@@ -134,28 +227,19 @@ def score_sgd(
     multiplies the joint scores of a turn's services. MultiWOZ 2.2 uses ``exact`` and ``across_turn``.
     """
     coverage = SgdCoverage()
-    columns: dict[str, list[float]] = {card.name: [] for card in SGD_CARDS}
-    ids: list[str] = []
-    services: list[str] = []
-    dialogue: list[int] = []
-    turn: list[int] = []
-    for pair in pairs(gold, predicted, schema, coverage):
-        if not ids or ids[-1] != pair.dialogue:
-            ids.append(pair.dialogue)
-        turn.append(pair.turn)
-        dialogue.append(len(ids) - 1)
-        services.append(pair.service)
-        scores = frame_scores(pair.gold, pair.predicted, schema.domains[pair.service], matching=matching)
-        for name, column in columns.items():
-            column.append(scores.get(name, math.nan))
-    if not services:
+    pairs = list(pairs_of(gold, predicted, schema, coverage))
+    if not pairs:
         raise _nothing(coverage)
+    scores = [frame_scores(one.gold, one.predicted, schema.domains[one.service], matching=matching) for one in pairs]
+    ids = {name: place for place, name in enumerate(dict.fromkeys(pair.dialogue for pair in pairs))}
     return SgdFrames(
-        ids=ids,
-        dialogue=np.array(dialogue, np.int64),
-        turn=np.array(turn, np.int64),
-        service=np.array(services, np.str_),
-        columns={name: np.array(column, np.float64) for name, column in columns.items()},
+        ids=list(ids),
+        dialogue=np.array([ids[pair.dialogue] for pair in pairs], np.int64),
+        turn=np.array([pair.turn for pair in pairs], np.int64),
+        service=np.array([pair.service for pair in pairs], np.str_),
+        columns={
+            card.name: np.array([each.get(card.name, math.nan) for each in scores], np.float64) for card in SGD_CARDS
+        },
         coverage=coverage,
         seen_services=None if seen_services is None else frozenset(seen_services),
         matching=matching,
@@ -193,9 +277,7 @@ class SgdScoring:
         across_turn: bool = False,
     ) -> SgdScoring:
         """The same from files: the schema, and where seen and unseen services are told apart that of the training."""
-        wanted = next((literal for literal in MATCHINGS if literal == (matching or MATCHINGS[0])), None)
-        if wanted is None:
-            raise DialgaugeError(f"unknown --sgd-matching '{matching}'.{nearest(matching, MATCHINGS)}")
+        wanted = choice(matching or MATCHINGS[0], MATCHINGS, "--sgd-matching")
         seen = set(read_ontology(Path(train_schema)).domains) if train_schema else None
         return cls(read_ontology(Path(schema)), seen, wanted, across_turn)
 
@@ -213,6 +295,10 @@ class SgdScoring:
         return OfficialScores(frames, len(list(self.schema.slots())), system.roles)
 
 
+def _without(dialogues: Sequence[Dialogue], excluded: set[str]) -> list[Dialogue]:
+    return [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]
+
+
 @dataclass(frozen=True)
 class OfficialScores:
     """The official scores of one system, as its run keeps them."""
@@ -225,8 +311,18 @@ class OfficialScores:
 
     def scores(self, gold: str, how: Resampling | None) -> Scores:
         """The scores over all services; ``gold`` is the checksum of the gold states."""
+        coverage = self.frames.coverage
+        signature = Signature(
+            profile=PROFILE,
+            slots=str(self.slots),
+            coverage="intersection",
+            dialogues=str(coverage.dialogues),
+            turns=str(coverage.turns),
+            gold=gold,
+            roles=self.roles,
+        )
         evidence = SystemEvidence(
-            evidence=self.frames, measures=self._measures, dialogues=self.frames.ids, signature=self.signature(gold)
+            evidence=self.frames, measures=self._measures, dialogues=self.frames.ids, signature=signature
         )
         return score_systems([evidence], how)[0]
 
@@ -273,19 +369,3 @@ class OfficialScores:
             text = f"SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says"
             notes.append(Note("sgd", text))
         return notes
-
-    def signature(self, gold: str) -> Signature:
-        """What all of them share."""
-        return Signature(
-            profile=PROFILE,
-            slots=str(self.slots),
-            coverage="intersection",
-            dialogues=str(self.frames.coverage.dialogues),
-            turns=str(self.frames.coverage.turns),
-            gold=gold,
-            roles=self.roles,
-        )
-
-
-def _without(dialogues: Sequence[Dialogue], excluded: set[str]) -> list[Dialogue]:
-    return [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]

@@ -41,7 +41,7 @@ from dialgauge.tracking.analyses import compared_sensitivity, compared_sweep, co
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.parts import PART_SCORES
-from dialgauge.tracking.sgd_cards import ALL, OFFICIAL_NAMES
+from dialgauge.tracking.sgd import ALL, OFFICIAL_NAMES
 from dialgauge.tracking.slot_errors import first_errors, slot_episodes, slots_per_dialogue
 from dialgauge.tracking.tables import (
     PREDICTIONS,
