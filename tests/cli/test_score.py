@@ -308,7 +308,7 @@ def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Pa
     unwanted = {
         "scipy", "altair", "duckdb", "rapidfuzz",
         *(f"dialgauge.tracking.{name}" for name in ("slot_errors", "sensitivity", "accumulate", "ratings", "views")),
-        "dialgauge.tracking.sgd", "dialgauge.comparison",
+        "dialgauge.comparison",
     }  # fmt: skip
     code = (
         "import sys; from dialgauge.tracking import score\n"

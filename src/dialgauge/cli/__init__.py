@@ -7,6 +7,7 @@ module ``dialgauge.cli.NAME`` has the command, or a group of commands, as ``app`
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import sys
@@ -109,6 +110,7 @@ def _exit_code(words: list[str]) -> int:
         return 0
     if words[:1] != ["babi"]:  # its rankers multiply matrices; all others count, the same on any number of cores
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 20, 20)  # dialogues are millions of records that live until the end
     try:
         from dialgauge.cli.app import run
 

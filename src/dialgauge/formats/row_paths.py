@@ -109,6 +109,9 @@ class Row(Struct, gc=False):
 
     def get(self, path: str) -> Any:
         """The value at a path; :class:`Misfit` where there is none."""
+        content = self.content
+        if isinstance(content, dict) and path in content:  # a plain name, as nearly all paths are
+            return decoded(content[path])
         if path in ("$file", "$path"):
             return self.file if path == "$path" else file_stem(self.file)
         if path.startswith("{") and path.endswith("}"):

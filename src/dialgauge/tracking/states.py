@@ -205,8 +205,9 @@ class StateComparison:
         """The dense codes, a bounded number of cells at a time; of all slots, or of those of some domains."""
         sides, slots = self._sides, np.arange(len(self.coder.slots), dtype=np.int32)
         if domains is not None:
-            slots = np.array([n for n, (domain, _) in enumerate(self.slots) if domain in domains], np.int32)
-            sides = {"gold": _of_slots(sides["gold"], slots), "predicted": _of_slots(sides["predicted"], slots)}
+            chosen = np.array([domain in domains for domain, _ in self.slots], bool)
+            slots = slots[chosen]
+            sides = {"gold": _of_slots(sides["gold"], chosen), "predicted": _of_slots(sides["predicted"], chosen)}
         total = len(slots)
         offsets = self.aligned.offsets
         most = max(1, _CELLS // max(1, total))
@@ -328,8 +329,8 @@ def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, s
     return turn, slot, code
 
 
-def _of_slots(cells: Cells, slots: Codes) -> Cells:
-    kept = np.isin(cells[1], slots)
+def _of_slots(cells: Cells, chosen: Flags) -> Cells:
+    kept = chosen[cells[1]]
     return cells[0][kept], cells[1][kept], cells[2][kept]
 
 
