@@ -20,5 +20,5 @@ INTERACTION = Kind(
 )
 STUDY = Kind(
     "study",
-    view="dialgauge.lab.views:STUDY_VIEW",
+    view="dialgauge.lab.study_views:VIEW",
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
@@ -17,7 +16,6 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.lab.blame.reasons import CAUSE_WORDS, CAUSES, SIDE_OF, blame_sentence
 from dialgauge.lab.blame.scores import BLAME, BLAME_SIDES
 from dialgauge.lab.lab_run import FROM_WORDS
-from dialgauge.lab.study import condition_words, nothing_to_predict
 from dialgauge.measures import Score
 from dialgauge.report import (
     PERCENT,
@@ -118,6 +116,8 @@ def done(run: Run) -> Table:
         if name in run.scores:
             table.add(name, score_cell(run.scores[name]), None)
     table.notes.append("strict: what was said, booked and true. compat: ConvLab-2's rules, by what the user heard.")
+    if run.manifest.config.get("acts", {}).get("system") == FROM_WORDS:
+        table.notes.append("The system gave no acts: what it did is read from its calls, what it told from its text.")
     if "NotUnderstood" in run.scores:
         table.add("not understood", score_cell(run.scores["NotUnderstood"]), None)
         table.notes.append("strict success lies between Success and Success plus what was not understood.")
@@ -134,21 +134,9 @@ def by_domain(run: Run) -> Table | None:
     return part_table("By domain", "domain", scores, counts) if counts else None
 
 
-def parts(run: Run) -> Table | None:
-    """The tracker against what the user said, and the user against its goal."""
-    table = Table("Tracker and user", ["who", "measure", "score"])
-    for who, names in {"tracker": ("JGA", "F1", "SA", "FGA@0.5"), "user": ("I-GCDF1", "R-GCDF1")}.items():
-        for name in names:
-            if name in run.scores:
-                table.add(who, name, score_cell(run.scores[name]))
-    if _read_from_words(run):
-        table.notes.append("The system gave no acts: what it did is read from its calls, what it told from its text.")
-    return table if table.rows else None
-
-
 def blame(run: Run) -> Table | None:
     """Whose fault failures were: the first broken link from goal to outcome decides."""
-    first, rows = _blame(run), _table(run, BLAME)
+    first, rows = _blame(run), run.table(BLAME)
     if not first.height:
         return None
     table = Table(
@@ -168,7 +156,7 @@ def blame(run: Run) -> Table | None:
 
 def erred(run: Run) -> Table | None:
     """Who erred at all, and how often the job was done all the same."""
-    sides = _table(run, BLAME_SIDES).drop_nulls()
+    sides = run.table(BLAME_SIDES).drop_nulls()
     if not sides.height:
         return None
     table = Table("Who erred", ["user", "system", "conversations", "done", Column("success", PERCENT)])
@@ -201,8 +189,7 @@ def ends(run: Run) -> Table | None:
 
 def trials(run: Run) -> Table | None:
     """Goals that were tried several times, those first that were done sometimes."""
-    frame = _table(run, CONVERSATIONS)
-    several = frame.drop_nulls(["goal", "dialogue"]).filter(pl.len().over("goal") > 1) if frame.height else frame
+    several = run.table(CONVERSATIONS).filter(pl.len().over("goal") > 1)
     if not several.height:
         return None
     most = int(several.group_by("goal").len()["len"].max() or 0)  # type: ignore[arg-type]
@@ -242,53 +229,11 @@ def cost(run: Run) -> Table | None:
     return table if table.rows else None
 
 
-def conduct(run: Run) -> Table | None:
-    """How conversations went: means, beliefs against the truth, loops."""
-    names = ("Exchanges", "Utterances", "Utterances(of=successful)", "ActsPerTurn", "ActsPerTurn(speaker=system)",
-             "BookAttempts", "Repeated", "Repeated(what=requests)", "LongestRun")  # fmt: skip
-    table = Table("How conversations went", ["measure", Column("mean", Number(2))])
-    for name in names:
-        if name in run.scores:
-            table.add(name, score_cell(run.scores[name]))
-    frame = _table(run, CONVERSATIONS)
-    if frame.height:
-        loops = int((frame["longest_run"] >= LOOP).sum())
-        table.notes.append(f"{counted(loops, 'conversation')} with the same user turn {LOOP} times in a row.")
-    return table if table.rows else None
-
-
-def beliefs(run: Run) -> Table | None:
-    """What users believe, and what is true."""
-    frame = _table(run, CONVERSATIONS)
-    if not frame.height:
-        return None
-    table = Table("Belief and truth", ["rules", "the user believes", "done", "not done"])
-    for rules in RULES:
-        for belief, words in ((True, "it is done"), (False, "it is not"), (None, "nothing known")):
-            own = frame.filter(pl.col("complete").eq_missing(belief) & pl.col(rules).is_not_null())[rules]
-            if len(own):
-                table.add(rules, words, int(own.sum()), int((~own).sum()))
-    return table if table.rows else None
-
-
-def understood(run: Run) -> Table | None:
-    """How well each side heard the other."""
-    table = Table(
-        "What was understood", ["listener", *(Column(name, PERCENT) for name in ("precision", "recall", "F1"))]
-    )
-    for listener, ending in (("system", ""), ("user", "(listener=user)")):
-        cells = [score_cell(run.scores.get(f"Heard{aspect}{ending}")) for aspect in ("Precision", "Recall", "F1")]
-        if any(not cell.is_empty for cell in cells):
-            table.add(listener, *cells)
-    return table if table.rows else None
-
-
 def confusions(run: Run) -> Table | None:
     """What was heard for what."""
-    heard = _table(run, HEARD)
-    if not heard.height:
-        return None
-    wrong = heard.filter(pl.col("same").not_()).sort("times", "said", "heard", descending=[True, False, False])
+    wrong = (
+        run.table(HEARD).filter(pl.col("same").not_()).sort("times", "said", "heard", descending=[True, False, False])
+    )
     table = Table("Most frequent confusions", ["listener", "said", "heard", "times"], first=10)
     for row in wrong.iter_rows(named=True):
         other = "another value" if row["said"] == row["heard"] else row["heard"] or "nothing"
@@ -296,15 +241,14 @@ def confusions(run: Run) -> Table | None:
     return table if table.rows else None
 
 
-@lru_cache(maxsize=8)
 def findings(run: Run) -> Mapping[str, Finding]:
     """What a failure is blamed on, with the turn; else why the first task failed."""
-    reasons = _table(run, REASONS).to_dicts()
+    reasons = run.table(REASONS).to_dicts()
     found: dict[str, Finding] = {}
     for (dialogue, domain, rule), text in reason_texts(reasons).items():
         if rule == "strict":
             found.setdefault(dialogue or "", Finding(f"{domain}: {text}"))
-    for row in blame_rows(_table(run, BLAME).to_dicts(), reasons):
+    for row in blame_rows(run.table(BLAME).to_dicts(), reasons):
         if row["first"]:
             found[row["dialogue"]] = Finding(f"[{row['side']}] {row['sentence']}", row["turn"])
     return found
@@ -314,29 +258,24 @@ def filters(run: Run) -> Iterator[pl.DataFrame]:
     """By verdict and end, blame, who erred, reason, failed domain, and calls."""
     yield _conversations(run)
     yield _blame(run)
-    sides = _table(run, BLAME_SIDES)
-    if sides.height:
-        key = pl.struct("success", "user_erred", "system_erred")
-        words = key.map_elements(lambda row: _READ.get(tuple(row.values())), return_dtype=pl.String)
-        yield sides.drop_nulls().select("dialogue", read=words)
+    key = pl.struct("success", "user_erred", "system_erred")
+    words = key.map_elements(lambda row: _READ.get(tuple(row.values())), return_dtype=pl.String)
+    yield run.table(BLAME_SIDES).drop_nulls().select("dialogue", read=words)
     yield _reasons(run)
-    if (outcomes := _table(run, OUTCOMES)).height:
-        failed = outcomes.filter(pl.col("success").not_())
-        yield failed.select("dialogue", pl.col("domain").alias("failed domain"), pl.col("rule").alias("failed by"))
-        yield outcomes.select("dialogue", "domain").unique().drop_nulls()
-    if (calls := _table(run, CALLS)).height:
-        yield calls.select("dialogue", "turn", call="name", outcome="outcome")
+    outcomes = run.table(OUTCOMES)
+    failed = outcomes.filter(pl.col("success").not_())
+    yield failed.select("dialogue", pl.col("domain").alias("failed domain"), pl.col("rule").alias("failed by"))
+    yield outcomes.select("dialogue", "domain").unique().drop_nulls()
+    yield run.table(CALLS).select("dialogue", "turn", call="name", outcome="outcome")
 
 
 def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     """Both sides turn by turn with calls, what was heard and believed; above them what became of every task."""
     own = pl.col("dialogue") == dialogue.id
-    reasons = _table(run, REASONS).filter(own).to_dicts() if REASONS in run.tables else []
-    blamed = blame_rows(_table(run, BLAME).filter(own).to_dicts(), reasons) if BLAME in run.tables else []
-    conversation = (
-        next(iter(_table(run, CONVERSATIONS).filter(own).to_dicts()), {}) if CONVERSATIONS in run.tables else {}
-    )
-    outcomes = _table(run, OUTCOMES).filter(own).to_dicts() if OUTCOMES in run.tables else []
+    reasons = run.table(REASONS).filter(own).to_dicts()
+    blamed = blame_rows(run.table(BLAME).filter(own).to_dicts(), reasons)
+    conversation = next(iter(run.table(CONVERSATIONS).filter(own).to_dicts()), {})
+    outcomes = run.table(OUTCOMES).filter(own).to_dicts()
     turns: list[Turn] = []
     before: Slots = {}
     for number, turn in enumerate(dialogue.turns):
@@ -357,8 +296,6 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     tables = {
         "findings": _why(blamed, reasons),
         "tasks": _tasks(dialogue, outcomes, reasons),
-        "trials": _siblings(run, conversation),
-        "went": _went(conversation, dialogue),
     }
     shown = {name: table for name, table in tables.items() if table.rows}
     marks = [_verdict_mark(conversation[rules], rules) for rules in RULES] if conversation else []
@@ -374,7 +311,6 @@ VIEW = View(
     tables={
         "done": done,
         "by-domain": by_domain,
-        "parts": parts,
         "blame": blame,
         "erred": erred,
         "why": why,
@@ -382,9 +318,6 @@ VIEW = View(
         "left-out": left_out,
         "cost": cost,
         "trials": trials,
-        "conduct": conduct,
-        "beliefs": beliefs,
-        "understood": understood,
         "confusions": confusions,
     },
     screen=("left-out", "blame", "erred", "cost"),
@@ -393,77 +326,6 @@ VIEW = View(
     findings=findings,
     filters=filters,
     labels={"read": "worth reading", "rules": "by the rules", "reason": "why a task failed", "loop": "says it again"},
-)
-
-
-# Studies
-
-
-def study_verdict(run: Run) -> str:
-    """Which measure predicts success best, how well, and which cannot be told apart from it."""
-    if reasons := nothing_to_predict(_table(run, CONVERSATIONS)["success"]):
-        return " ".join(reasons)
-    best, *others = _table(run, "predictors").iter_rows(named=True)
-    level = [row["measure"] for row in others if row["behind_low"] <= 0]
-    same = f" Not told apart from it: {', '.join(level)}." if level else ""
-    return (
-        f"{best['measure']} predicts success best: of a conversation that succeeds and one that fails, the first "
-        f"scores higher in {best['auc']:.1%} [{100 * best['auc_low']:.1f}, {100 * best['auc_high']:.1f}] of such "
-        f"pairs.{same}"
-    )
-
-
-def predictors(run: Run) -> Table:
-    """The measures by how well they predict success."""
-    table = Table(
-        "Which measure of the tracker predicts success?",
-        [
-            Column("measure"),
-            Column("AUC", Number(3), help="how often a success scores above a failure; 0.5 is guessing"),
-            Column("gap", Number(3), help="to the best measure, on the same conversations", spare=1),
-            Column("within", Number(3), help="the AUC within conditions", spare=2),
-            Column("tau", Number(2), help="rank correlation of conditions with their rate of success", spare=2),
-            Column("error", Number(1, percent=True), help="of a line through the other conditions", spare=3),
-        ],
-        chart=Chart("intervals", ("AUC",)),
-        notes=["95% intervals resample goals."],
-    )
-    for row in _table(run, "predictors").iter_rows(named=True):
-        ends = [Cell(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in ("auc", "behind")]
-        table.add(row["measure"], *ends, row["auc_within"], row["tau"], row["error"])
-    return table
-
-
-def conditions(run: Run) -> Table:
-    """Success and the measures under each condition."""
-    names = ("JGA", "FGA@0.5", "F1", "SA")
-    percent = Number(1, percent=True)
-    columns = [Column(name, percent) for name in ("success", *names)]
-    table = Table("Conditions", ["the system's hearing", *columns], first=25)
-    for row in _table(run, "conditions").iter_rows(named=True):
-        table.add(condition_words(row["condition"]), row["success"], *(row[name] for name in names))
-    return table
-
-
-def success_by_measure(run: Run) -> Table:
-    """Success over joint goal accuracy and the best predictor, condition by condition."""
-    rows = _table(run, "conditions").sort("JGA").iter_rows(named=True)
-    percent = Number(1, percent=True)
-    table = Table(
-        "Success of conditions by their scores",
-        [Column("JGA", percent), Column("success", percent), Column("condition", spare=1)],
-        first=0,
-        chart=Chart("lines", ("success",)),
-    )
-    for row in rows:
-        table.add(row["JGA"], row["success"], row["condition"])
-    return table
-
-
-STUDY_VIEW = View(
-    verdict=study_verdict,
-    tables={"predictors": predictors, "conditions": conditions, "success": success_by_measure},
-    screen=("predictors", "conditions"),
 )
 
 
@@ -512,21 +374,9 @@ def _mean(scores: Iterable[Score | None]) -> float | None:
     return fmean(values) if values else None
 
 
-def _read_from_words(run: Run) -> bool:
-    """Are the system's acts read from its words and calls?"""
-    return bool(run.manifest.config.get("acts", {}).get("system") == FROM_WORDS)
-
-
-def _table(run: Run, name: str) -> pl.DataFrame:
-    """A table of the run; an empty one without columns where it has none."""
-    return run.table(name) if name in run.tables else pl.DataFrame()
-
-
 def _conversations(run: Run) -> pl.DataFrame:
     """Each conversation with its verdicts, its end, and whether its user repeats itself."""
-    frame = _table(run, CONVERSATIONS)
-    if not frame.height or "reason" not in frame.columns:
-        return pl.DataFrame(schema={"dialogue": pl.String})
+    frame = run.table(CONVERSATIONS)
     verdicts = [
         pl.when(pl.col(rules)).then(pl.lit("done")).when(pl.col(rules).not_()).then(pl.lit("not done"))
         .otherwise(pl.lit("not judged")).alias(rules)
@@ -541,25 +391,21 @@ def _conversations(run: Run) -> pl.DataFrame:
 
 def _not_understood(run: Run) -> pl.DataFrame:
     """The conversations that fail only by what the lab did not understand."""
-    frame = _table(run, BLAME)
-    if not frame.height:
-        return pl.DataFrame(schema={"dialogue": pl.String})
-    return frame.group_by("dialogue", maintain_order=True).agg((pl.col("side") == "lab").all()).filter("side")
+    return (
+        run.table(BLAME).group_by("dialogue", maintain_order=True).agg((pl.col("side") == "lab").all()).filter("side")
+    )
 
 
 def _blame(run: Run) -> pl.DataFrame:
     """What each failed conversation is blamed on first."""
-    frame = _table(run, BLAME)
-    if not frame.height:
-        return pl.DataFrame(schema={"dialogue": pl.String, "turn": pl.Int64, "blamed on": pl.String})
     words = {cause: f"{SIDE_OF[cause]}: {CAUSE_WORDS[cause]}" for cause in CAUSES}
-    return frame.filter("first").select("dialogue", "turn", pl.col("cause").replace(words).alias("blamed on"))
+    return (
+        run.table(BLAME).filter("first").select("dialogue", "turn", pl.col("cause").replace(words).alias("blamed on"))
+    )
 
 
 def _reasons(run: Run) -> pl.DataFrame:
-    frame = _table(run, REASONS)
-    if not frame.height:
-        return pl.DataFrame(schema={"dialogue": pl.String, "reason": pl.String, "rules": pl.String})
+    frame = run.table(REASONS)
     group = pl.col("reason").replace_strict(REASON_GROUPS, default=OTHER, return_dtype=pl.String)
     given = frame.filter(pl.col("reason").fill_null("") != "")
     return given.select("dialogue", reason=group, rules="rule").unique(maintain_order=True)
@@ -613,37 +459,6 @@ def _tasks(dialogue: Dialogue, outcomes: Sequence[Mapping[str, Any]], reasons: S
             why,
         )
     return table
-
-
-def _siblings(run: Run, conversation: Mapping[str, Any]) -> Table:
-    """The conversations about the same goal, each leading to it beside this one."""
-    goal, here = conversation.get("goal"), conversation.get("dialogue")
-    same = _table(run, CONVERSATIONS).filter(pl.col("goal") == goal) if goal else pl.DataFrame()
-    names = same["dialogue"].to_list() if same.height > 1 else []
-    table = Table(f"Trials of goal {goal}", [f"trial {number}" for number in range(len(names))])
-    if names:
-        links = [Link(dialogue=str(here), beside=(name,)) if name != here else None for name in names]
-        table.add(*(Cell(flag, link=link) for flag, link in zip(same["strict"], links, strict=True)))
-    return table
-
-
-def _went(conversation: Mapping[str, Any], dialogue: Dialogue) -> Table:
-    outcome = dialogue.outcome
-    reason = conversation.get("reason") or (outcome.reason if outcome else "")
-    believes = {True: "that it is done", False: "that it is not done", None: "nothing known"}
-    facts: dict[str, Any] = {
-        "end": END_WORDS.get(reason, reason) or None,
-        "ended by": conversation.get("ended_by") or (outcome.ended_by if outcome else "") or None,
-    }
-    if conversation:
-        facts["the user believes"] = believes[conversation["complete"]]
-        names = {"exchanges": "exchanges", "repeated_constraints": "constraints said again",
-                 "repeated_requests": "requests said again", "longest_run": "longest run of one user turn"}  # fmt: skip
-        facts |= {
-            name: None if conversation[column] is None else f"{conversation[column]:,}"
-            for column, name in names.items()
-        }
-    return Table("How it went", ["fact", "value"], [item for item in facts.items() if item[1] is not None])
 
 
 def _calls(calls: Sequence[Call]) -> Table:
