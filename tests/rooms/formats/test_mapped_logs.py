@@ -132,7 +132,7 @@ def test_a_second_file_is_joined(tmp_path: Path) -> None:
         (JOINED.replace("success: join.Resolved", ""), "results have a success or scores"),
         ("reads: results\ntask: idd\nsuccess: ok\n", "task: in every row, 'idd' is missing; there is id.*'id'"),
         ("reads: results\ntask: id\nsuccess: {at: {CHOOSE: [a, b]}}\n", r"line 3: choose what success\.at is: a or b"),
-        ("reads: results\ntask: id\nsuccess: id\n", "row 1: success: int 7 is neither 1 nor 0"),
+        ("reads: results\ntask: id\nsuccess: id\n", "row 1: id: 7 is neither 1 nor 0"),
     ],
 )
 def test_what_a_mapping_of_a_log_may_not_say(mapping: str, why: str, tmp_path: Path) -> None:
@@ -145,6 +145,31 @@ def test_what_a_mapping_of_a_log_may_not_say(mapping: str, why: str, tmp_path: P
 def test_success_on_the_command_line_is_that_of_the_mapping(tmp_path: Path) -> None:
     path = written(tmp_path, [{"id": "a", "x": 1, "y": 0}], "reads: results\ntask: id\nsuccess: x\n")
     assert [verdicts(path, success=name)[0][2] for name in ("", "x", "y")] == [True, True, False]
+
+
+def test_a_field_whose_true_means_failure_is_no_verdict_until_a_mapping_says_how(tmp_path: Path) -> None:
+    path = written(tmp_path, "task_id,failed,success\na,true,1\na,false,0\n", name="log.csv")
+    with pytest.raises(DialgaugeError, match="'failed' names a failure"):
+        dialgauge.read(path, success="failed")
+    mapping = "reads: results\ntask: task_id\nsuccess: {at: failed, true_values: [false, 0], false_values: [true, 1]}\n"
+    written(tmp_path, "task_id,failed\na,true\na,false\n", mapping, "log.csv")
+    assert verdicts(path) == [("a", 0, False), ("a", 1, True)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["Aufgabe;Ergebnis\na;fertig\na;abgebrochen\nb;fertig\n", "task,a,b\nx,PASS,FAIL\ny,PASS,PASS\nz,FAIL,FAIL\n"],
+)
+def test_a_table_with_odd_names_is_proposed_as_results(
+    rows: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = written(tmp_path, rows, name="odd.csv")
+    proposed = cli(capsys, "data", "map", path).out
+    assert proposed.startswith("reads: results") and "true_values" in proposed
+    mapping = tmp_path / "odd.csv.map.yaml"
+    mapping.write_text(proposed, encoding="utf-8")
+    with pytest.raises(DialgaugeError, match="choose what"):
+        dialgauge.read(path)
 
 
 def test_a_proposal_leaves_the_verdict_open_and_reads_once_it_is_chosen(

@@ -8,7 +8,9 @@ A record is a conversation: ``messages`` with, as far as they are known, ``task_
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,16 +20,15 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.logged import (
     NAMES,
-    TOLERANCE,
     VERDICTS,
-    WORDS,
     Numbering,
     facts_of,
+    judged,
     logged_dialogue,
     number_in,
 )
 from dialgauge.formats.logs.messages import LogMessages, is_message, read_messages
-from dialgauge.formats.mapping import FACTS, Field, Mapping, Reading, unread_fields, words
+from dialgauge.formats.mapping import FACTS, Field, Mapping, Reading, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import Misfit, opened, shown
@@ -38,6 +39,9 @@ from dialgauge.formats.source import Part
 _OTHERS = frozenset(
     {"traj", "turns", "termination_reason", "dialogue_id", "custom_id", "state", "predicted", "prediction", "pred"}
 )
+#: Last words of fields in which a conversation may stand, and names that tell conversations of one task apart.
+_TALK = frozenset({"input", "output", "prompt", "response", "question", "answer", "transcript", "conversation"})
+_MARKS = frozenset({"variant", "agent", "model", "system", "config", "seed", "run", "attempt", "epoch", "repeat"})
 
 
 class ChatMessages(DialogueFormat):
@@ -64,17 +68,25 @@ class ChatMessages(DialogueFormat):
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
         numbering, seen = Numbering(notes), dict[str, None]()
-        path = "[]"
+        trials, path = _Trials(), "[]"
         for part in parts:
             content = _content(part)
             path = "" if is_object(content) else "[]"
             for row in rows(content, path, part.name):
                 named = f"number {row.number + 1}"
                 try:
-                    record = _record(row)
+                    record = _record(row, part)
                     named = str(record.get("id") or record.get("task_id") or named)
                     seen |= {name: None for name, value in record.items() if value not in (None, "", [], {})}
-                    yield part, _dialogue(record, row.number + 1, numbering, part, notes)
+                    given = record.get("messages")
+                    messages = read_messages(given, notes) if isinstance(given, list) else LogMessages()
+                    facts = facts_of(record, notes)
+                    filed = numbering.take(facts, f"number-{row.number + 1}", part.name)
+                    dialogue = logged_dialogue("chat", messages, facts, filed)
+                    _refuse_calls_in_texts(dialogue)
+                    if facts.trial is None:
+                        trials.refuse_other_things(part.name, record, dialogue)
+                    yield part, dialogue
                 except DialgaugeError as error:
                     notes.refuse(error.at(file=part.name, dialogue=named))
         unread = tuple(str(name)[:60] for name in seen if name not in NAMES and name != notes.verdict)
@@ -127,20 +139,49 @@ def _content(part: Part) -> Any:
         raise DialgaugeError(str(error), file=part.name) from None
 
 
-def _record(row: Row) -> dict[str, Any]:
-    if not isinstance(row.value, dict):
-        raise DialgaugeError(f"{shown(row.value)} is no object")
-    return row.value
-
-
-def _dialogue(record: dict[str, Any], number: int, numbering: Numbering, part: Part, notes: Notes) -> Dialogue:
+def _record(row: Row, part: Part) -> dict[str, Any]:
+    record = row.value
+    if not isinstance(record, dict):
+        raise DialgaugeError(f"{shown(record)} is no object")
     if why := _misfit(record):
         seen = ", ".join(str(name)[:30] for name in list(record)[:12])
         raise DialgaugeError(f"{why} (it has {seen}); 'dialgauge data map {part.name}' proposes how to read it")
-    given = record.get("messages")
-    messages = read_messages(given, notes) if isinstance(given, list) else LogMessages((), ())
-    facts = facts_of(record, notes)
-    return logged_dialogue("chat", messages, facts, numbering.take(facts, f"number-{number}", part.name))
+    return record
+
+
+class _Trials:
+    """Conversations without a trial, which are the next trial of their task: refused where they may be other things."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str], tuple[dict[str, Any], int, int]] = {}
+
+    def refuse_other_things(self, file: str, record: dict[str, Any], dialogue: Dialogue) -> None:
+        """An error for another agent or variant, and for a conversation that goes on from the one before."""
+        task = dialogue.ended.task
+        marks = {name: value for name, value in record.items() if name.lower() in _MARKS and value not in (None, "")}
+        texts = [turn.text for turn in dialogue.turns]
+        others, length, said = self._before.get((file, task), (marks, 0, 0))
+        self._before[file, task] = marks, len(texts), hash(tuple(texts))
+        if name := next((name for name in others if others[name] != marks.get(name)), ""):
+            raise DialgaugeError(
+                f"task '{task}' comes again without a trial, and '{name}' is {shown(others[name])} and "
+                f"{shown(marks.get(name))}: is it another trial, or another agent? A mapping says it, which 'dialgauge "
+                f"data map {file}' proposes"
+            )
+        if 2 <= length < len(texts) and hash(tuple(texts[:length])) == said:
+            raise DialgaugeError(
+                f"this conversation of task '{task}' goes on from the one before: is it one conversation as it grew? "
+                "Keep the last; or give each a 'trial'"
+            )
+
+
+def _refuse_calls_in_texts(dialogue: Dialogue) -> None:
+    for before, turn in pairwise(dialogue.turns):
+        if turn.text.startswith("Observation:") and "\nAction:" in f"\n{before.text}":
+            raise DialgaugeError(
+                "calls and their results stand in texts (Action:, Observation:); give them as 'tool_calls' and "
+                "messages of the role 'tool', or give a function from a record to a Dialogue"
+            )
 
 
 def _misfit(record: dict[str, Any]) -> str:
@@ -151,7 +192,7 @@ def _misfit(record: dict[str, Any]) -> str:
     for name, value in others.items():
         if isinstance(value, dict) and (inside := next((key for key in value if key in NAMES - {"id"}), "")):
             return f"'{inside}' is read beside the messages only, and stands inside of '{name}'"
-    if "messages" not in record and (held := [name for name, value in others.items() if _may_talk(value)]):
+    if "messages" not in record and (held := [name for name, value in others.items() if _may_talk(name, value)]):
         return f"it has no 'messages', and '{held[0]}' may be these"
     if "trial" in record and "task_id" not in record:
         return "it has a 'trial' and no 'task_id'"
@@ -161,9 +202,10 @@ def _misfit(record: dict[str, Any]) -> str:
     return ""
 
 
-def _may_talk(value: Any) -> bool:
-    """True for what a conversation could stand in: a list, an object, a text of several lines."""
-    return isinstance(value, list | dict) or (isinstance(value, str) and "\n" in value)
+def _may_talk(name: str, value: Any) -> bool:
+    """True for what a conversation could stand in: a list, an object, a text of several lines or of such a name."""
+    text = isinstance(value, str) and ("\n" in value or re.split(r"[^a-z]+", name.lower())[-1] in _TALK)
+    return isinstance(value, list | dict) or text
 
 
 # -- by a mapping ----------------------------------------------------------------------------------------------------
@@ -191,7 +233,9 @@ class LogReader:
                 for number, (record, verdict) in enumerate(self._records(held)):
                     facts = facts_of(record, self._notes)
                     reward = number_in(record.get("reward"))
-                    facts = replace(facts, success=self._verdict(verdict), reward=reward)
+                    field = self._mapping.field("success") or Field()
+                    success = judged(field.at or "success", verdict, field, self._notes)
+                    facts = replace(facts, success=success, reward=reward)
                     fallback = f"number-{held[0].number + 1}{f'.{number}' if number else ''}"
                     named = self._numbering.take(facts, fallback, part.name)
                     yield logged_dialogue("chat", self._messages(held), facts, named)
@@ -281,29 +325,6 @@ class LogReader:
         if len(set(map(as_text, found))) > 1:
             raise Misfit(f"{name}: messages of one conversation say {shown(found[0])} and {shown(found[-1])}")
         return found[0] if found else None
-
-    def _verdict(self, value: Any) -> bool | None:
-        """Passed or not; None, and a note, for another word."""
-        success = self._mapping.field("success")
-        if success is None or value in (None, ""):
-            return None
-        number, word = number_in(value), as_text(value).strip().lower()
-        if success.at_least is not None:
-            passed = None if number is None else number >= success.at_least - TOLERANCE
-        elif success.true_values:
-            known = {True: words(success.true_values), False: words(success.false_values)}
-            passed = next((verdict for verdict, names in known.items() if word in names), None)
-        elif isinstance(value, str):
-            passed = WORDS.get(word)
-        elif number is not None and min(abs(number), abs(number - 1)) <= TOLERANCE:
-            passed = number > 0.5
-        elif number is not None:
-            raise Misfit(f"success: {shown(value)} is neither 1 nor 0; say from where on it passes (at_least)")
-        else:
-            passed = None
-        if passed is None:
-            self._notes.add(f"success is '{as_text(value)[:40]}', which is neither passed nor failed: not judged")
-        return passed
 
     def _messages(self, held: Sequence[Row]) -> LogMessages:
         """What was said and done, in the order of the mapping."""

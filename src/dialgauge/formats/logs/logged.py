@@ -22,6 +22,7 @@ from dialgauge.formats.logs.messages import (
     expected_calls,
     prompt_of,
 )
+from dialgauge.formats.mapping import Field, words
 from dialgauge.formats.notes import Notes
 
 #: The names by which a record says whether its task was done.
@@ -36,6 +37,8 @@ TOLERANCE = 1e-6
 WORDS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 #: Last words of fields whose true means that it did not pass.
 FAILURES = ("failed", "failure", "fail", "failing", "error")
+#: Words of fields that may contradict a verdict; they are not read.
+_RIVALS = frozenset({"resolved", "solved", "correct", "succeeded", "override"})
 _MOST = 1e15
 _LONGEST_LABEL, _MOST_TRIALS = 60, 1_000_000
 _STOP_TOKEN = re.compile(r"###\s?STOP\s?###")
@@ -87,34 +90,60 @@ def verdict_of(record: Mapping[str, Any], notes: Notes) -> tuple[bool | None, fl
     """Whether a record passed, and its reward.
 
     The verdict is ``success`` or ``passed`` (true or false, 1 or 0), else ``reward``, which passes within 1e-6 of 1; or
-    the one field that the reading names. Two of these that differ in one record are an error.
+    the one field that the reading names. Two of these that differ in one record are an error, as is a field that is
+    called like a verdict and says the opposite.
     """
     reward = number_in(record.get("reward"))
-    if field := notes.verdict:
-        return _verdict(field, _at(record, field), notes), reward
-    told = {name: _verdict(name, record[name], notes) for name in VERDICTS if record.get(name) not in (None, "")}
+    if name := notes.verdict:
+        return judged(name, _at(record, name), Field(), notes, named=True), reward
+    told = {name: judged(name, record[name], Field(), notes) for name in VERDICTS if record.get(name) not in (None, "")}
     verdicts = {name: verdict for name, verdict in told.items() if verdict is not None}
+    success = next(iter(verdicts.values()), None)
+    for name, value in record.items() if success is not None else ():
+        if name not in NAMES and isinstance(value, bool) and (_words(name) & _RIVALS or _words(name) == {"failed"}):
+            verdicts[name] = not value if _words(name) == {"failed"} else value
     if len(set(verdicts.values())) > 1:
-        both = " and ".join(f"'{name}' ({record[name]})" for name in verdicts)
+        both = " and ".join(f"'{name}' ({as_text(record[name])})" for name in verdicts)
         raise DialgaugeError(
             f"{both} contradict each other; name the verdict with 'dialgauge review --success {next(iter(verdicts))}'"
         )
-    return next(iter(verdicts.values()), None), reward
+    return success, reward
 
 
-def _verdict(name: str, value: Any, notes: Notes) -> bool | None:
-    """Yes or no; None, and a note, for another word."""
-    if name == "reward" or (notes.verdict and not isinstance(value, bool | str)):
-        number = number_in(value)
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[^a-z]+", name.lower()))
+
+
+def judged(name: str, value: Any, how: Field, notes: Notes, *, named: bool = False) -> bool | None:
+    """Whether a field says that a conversation passed; None, and a note, for another word.
+
+    A reward passes at 1, and so does a number from 0 to 1 in a field that was ``named`` as the verdict.
+    """
+    if value in (None, ""):
+        return None
+    number, word = number_in(value), as_text(value).strip().lower()
+    if how.at_least is not None:
+        passed = None if number is None else number >= how.at_least - TOLERANCE
+    elif how.true_values:
+        known = {True: words(how.true_values), False: words(how.false_values)}
+        passed = next((verdict for verdict, names in known.items() if word in names), None)
+    elif re.split(r"[^a-z]+", name.lower())[-1] in FAILURES:
+        raise DialgaugeError(
+            f"'{name}' names a failure, and true would count as passed; read it by a mapping with success: {{at: "
+            f"{name}, true_values: [false, 0], false_values: [true, 1]}}"
+        )
+    elif name == "reward" or (named and number is not None and 0 <= number <= 1):
         passed = None if number is None else abs(number - 1) <= TOLERANCE
     elif isinstance(value, str):
-        passed = WORDS.get(value.strip().lower())
-    elif isinstance(value, int | float) and value not in (0, 1):
-        raise DialgaugeError(f"'{name}' is {value:g}, and a verdict is true or false, 1 or 0; call a score 'scores'")
+        passed = WORDS.get(word)
+    elif number is not None and min(abs(number), abs(number - 1)) > TOLERANCE:
+        raise DialgaugeError(
+            f"{name}: {number:g} is neither 1 nor 0; in a mapping, at_least says from where on it passes"
+        )
     else:
-        passed = bool(value) if isinstance(value, int | float) else None
-    if passed is None and value not in (None, ""):
-        notes.add(f"'{name}' is '{as_text(value)[:40]}', which is neither true nor false: not judged")
+        passed = None if number is None else number > 0.5
+    if passed is None:
+        notes.add(f"{name} is '{as_text(value)[:40]}', which is neither passed nor failed: not judged")
     return passed
 
 
