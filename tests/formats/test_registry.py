@@ -103,7 +103,7 @@ FAULTS = {
     "bare": ("bang_package:Bare", "Can't instantiate abstract class Bare"),
     "gone": ("no_such_package:Format", "ModuleNotFoundError"),
     "misnamed": ("bang_package:Misnamed", "its class is named 'other'"),
-    "nameless": ("bang_package:Nameless", "its class has no name and no summary and no fields"),
+    "nameless": ("bang_package:Nameless", "its class is named 'None'"),
     "number": ("bang_package:NUMBER", "a subclass of DialogueFormat or ResourceFormat is expected"),
 }
 

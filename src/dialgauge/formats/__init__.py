@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.naming import (
-        Shard as Shard,
         file_name as file_name,
         list_shards as list_shards,
         named_files as named_files,

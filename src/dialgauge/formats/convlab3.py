@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import Listed, Remembered, decode, elements_of
+from dialgauge.formats.jsonfile import Listed, decode, elements_of
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
@@ -118,11 +118,11 @@ class ConvlabStates:
         def kept(slots: dict[str, str]) -> dict[str, Values]:
             return {slot: several for slot, value in slots.items() if value and (several := values(value))}
 
-        self._domains = Remembered(_SLOTS, kept, part)
+        self._slots = cache(lambda content: kept(decode(_SLOTS, content, part)))
 
     def read(self, raw: dict[str, Raw]) -> State:
         """One state."""
-        return {domain: slots for domain, content in raw.items() if (slots := self._domains.read(content))}
+        return {domain: slots for domain, content in raw.items() if (slots := self._slots(bytes(content)))}
 
 
 def _note_dropped(raw: _Dialogue, notes: Notes) -> None:

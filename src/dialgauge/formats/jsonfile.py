@@ -7,8 +7,7 @@ reading the corpus reports the id that is used twice.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from mmap import mmap
 from typing import IO, Any, Generic, TypeAlias, TypeVar
 
@@ -252,27 +251,3 @@ def _each(
 
 #: A member that is not there, and one that says so.
 NOTHING = (b"", b"null")
-
-
-class Remembered(Generic[T]):
-    """What ``make`` makes of decoded JSON, for one file; each different text is decoded and made once.
-
-    A state stays the same over many turns, and a good prediction is the same as the gold state. So states are left
-    undecoded at first (``msgspec.Raw``), and turns share what was made of equal texts.
-    """
-
-    def __init__(self, decoder: msgspec.json.Decoder[Any], make: Callable[[Any], T], part: Part) -> None:
-        def made(content: bytes) -> T:
-            return make(decode(decoder, content, part))
-
-        #: The meaning of the bytes of a text.
-        self.made = cache(made)
-
-    def read(self, raw: Raw) -> T:
-        """The meaning of a text that must be there."""
-        return self.made(bytes(raw))
-
-    def optional(self, raw: Raw) -> T | None:
-        """The meaning of a text, or ``None`` where there is none or it is ``null``."""
-        content = bytes(raw)
-        return None if content in NOTHING else self.made(content)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from msgspec import Struct
-
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import sha256_of
-from dialgauge.formats.packed import reading_errors
 from dialgauge.formats.source import expand, is_document
 
 _ENDINGS = (
@@ -51,10 +46,22 @@ def system_names(sources: Iterable[str | Path]) -> list[str]:
     places = [text if text == "-" else os.path.normpath(Path(text).absolute()) for text in texts]
     if again := next((text for number, text in enumerate(texts) if places[number] in places[:number]), None):
         raise DialgaugeError("it is given twice; give each file once", file="standard input" if again == "-" else again)
-    return [
-        name if short.count(name) == 1 else _told_apart(places[number], [*places[:number], *places[number + 1 :]])
-        for number, name in enumerate(short)
-    ]
+    names = short
+    for whole in (False, True):
+        for depth in range(max(len(PurePath(place).parts) for place in places)):
+            longer = [_tail(place, depth, whole=whole) for place in places]
+            names = [
+                own if own in names and names.count(own) == 1 else name for own, name in zip(names, longer, strict=True)
+            ]
+            if len(set(names)) == len(names):
+                return names
+    return places
+
+
+def _tail(file: str, depth: int, *, whole: bool) -> str:
+    """The name of a source with some of its folders, ``whole`` with its ending."""
+    folders = PurePath(file).parent.parts
+    return "/".join([*folders[max(len(folders) - depth, 0) :], PurePath(file).name if whole else system_name(file)])
 
 
 def named_files(sources: object) -> dict[str, str]:
@@ -73,22 +80,6 @@ def file_name(source: object) -> str:
     if isinstance(source, str | Path):
         return str(source)
     raise DialgaugeError(f"a file, a folder or a pattern is read here, not a {type(source).__name__}")
-
-
-def _told_apart(path: str, others: Sequence[str]) -> str:
-    """The name of a source with as many folders as it takes to differ from the others; if none do, with its ending."""
-
-    def tail(file: str, depth: int, *, whole: bool) -> str:
-        pure = PurePath(file)
-        folders = pure.parent.parts[len(pure.parent.parts) - depth :]
-        return "/".join([*folders, pure.name if whole else system_name(file)])
-
-    for whole in (False, True):
-        for depth in range(len(PurePath(path).parent.parts)):
-            name = tail(path, depth, whole=whole)
-            if all(tail(other, depth, whole=whole) != name for other in others):
-                return name
-    return path
 
 
 def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
@@ -114,48 +105,10 @@ def named_sources(sources: object, default: str = "system") -> dict[str, Any]:
     return named
 
 
-# -- inputs in many files --------------------------------------------------------------------------------------------
-
-
-class Shard(Struct, frozen=True):
-    """One file of an input: its name, what it is called inside its input, its size, and a text that changes with it."""
-
-    name: str
-    inside: str
-    size: int
-    state: str
-
-    @property
-    def key(self) -> str:
-        """What identifies the content as far as it can be told without reading it."""
-        facts = f"{self.name}\0{self.size}\0{self.state}"
-        return hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-    def sha256(self) -> str:
-        """The SHA-256 of its bytes."""
-        with reading_errors(self.name):
-            return sha256_of(Path(self.name))
-
-
-def list_shards(sources: Iterable[str]) -> list[Shard]:
-    """The files of some sources, each once, in the order of their names; documents (README, ...) are passed over."""
+def list_shards(sources: Iterable[str]) -> list[str]:
+    """The files of some sources, each once, in name order; documents (README, ...) are passed over."""
     named = {name for source in sources for name in expand(source)}
     names = sorted(name for name in named if not is_document(name.replace(os.sep, "/").rsplit("/", 1)[-1]))
     if not names:
         raise DialgaugeError("there is nothing to score: name at least one file of predictions")
-    return [_shard(name, inside) for name, inside in zip(names, _inside(names), strict=True)]
-
-
-def _shard(name: str, inside: str) -> Shard:
-    with reading_errors(name):
-        facts = Path(name).stat()
-        return Shard(name, inside, facts.st_size, f"{facts.st_mtime_ns}-{facts.st_ctime_ns}-{facts.st_ino}")
-
-
-def _inside(names: list[str]) -> list[str]:
-    """The names without the folder that they share."""
-    pieces = [name.replace(os.sep, "/").split("/") for name in names]
-    shared = 0
-    while all(len(piece) > shared + 1 and piece[: shared + 1] == pieces[0][: shared + 1] for piece in pieces):
-        shared += 1
-    return ["/".join(piece[shared:]) for piece in pieces]
+    return names

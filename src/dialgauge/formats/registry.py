@@ -63,27 +63,25 @@ LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse", "map
 #: Asked when no other format recognises a file.
 LAST_RESORT = "predictions"
 
-#: First bytes of files that people hold out by mistake, and what to tell them.
+_PARQUET = "write Parquet or JSON with the program that wrote it"
+#: First bytes of files that are held out by mistake, and what to do.
 _STARTS = {
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
     b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
+    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w'))",
+    b"\xff\xff\xff\xff": f"it is an Arrow stream; {_PARQUET}",
+    b"ARROW1": f"it is an Arrow (Feather) file; {_PARQUET}",
+    b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
+    b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         "it is a Python pickle, which is never loaded here, for it may run anything; load it yourself and write JSON: "
-        "json.dump({str(key): value for key, value in predictions.items()}, open('predictions.json', 'w')), or of a "
-        "list json.dump(predictions, open('predictions.json', 'w'))",
+        "json.dump({str(key): value for key, value in predictions.items()}, open('predictions.json', 'w'))",
     ),
-    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w')), or "
-    "of several: json.dump({name: array.tolist() for name, array in numpy.load('FILE.npz').items()}, ...)",
-    b"\xff\xff\xff\xff": "it is an Arrow stream, as datasets writes; write Parquet: "
-    "datasets.load_from_disk('FOLDER').to_parquet('predictions.parquet')",
-    b"ARROW1": "it is an Arrow (Feather) file; write Parquet: "
-    "polars.read_ipc('FILE').write_parquet('predictions.parquet')",
-    b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
-    b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
 }
+_KINDS = (DialogueFormat, ResourceFormat)
 
 
 def format_named(name: str) -> AnyFormat:
@@ -92,9 +90,7 @@ def format_named(name: str) -> AnyFormat:
         from dialgauge.formats.mapping import load_mapping
 
         return load_mapping(name)
-    if name in BUILT_IN:
-        return _own(name)
-    return _made(name, _class(name))
+    return _own(name) if name in BUILT_IN else _made(name)
 
 
 def format_example(name: str) -> bytes | None:
@@ -108,14 +104,13 @@ def format_example(name: str) -> bytes | None:
 
 def format_listing() -> list[plugins.Plugin[AnyFormat]]:
     """All formats in alphabetical order, those of other packages too; what cannot be used carries the reason."""
-    kinds = (DialogueFormat, ResourceFormat)
-    classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, kinds, BUILT_IN)
+    classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, _KINDS, BUILT_IN)
     listed: list[plugins.Plugin[AnyFormat]] = []
     for plugin in classes:
         content, reason = None, plugin.reason
         if plugin.content is not None:
             try:
-                content = _own(plugin.name) if plugin.package == "dialgauge" else _made(plugin.name, plugin.content)
+                content = _own(plugin.name) if plugin.package == "dialgauge" else _made(plugin.name)
             except DialgaugeError as error:
                 reason = str(error)
         listed.append(plugins.Plugin(plugin.name, plugin.package, plugin.target, content, reason))
@@ -138,39 +133,24 @@ def writer_named(name: str) -> DialogueFormat:
 
 @cache
 def _own(name: str) -> AnyFormat:
-    return _class(name)()
+    return _made(name)
 
 
-def _class(name: str) -> type[AnyFormat]:
-    kind: type[AnyFormat] = plugins.load_class(plugins.FORMATS, name, (DialogueFormat, ResourceFormat), BUILT_IN)
-    return kind
-
-
-def _made(name: str, kind: type[AnyFormat]) -> AnyFormat:
-    """An instance of another package's class, which may lack something or fail."""
+def _made(name: str) -> AnyFormat:
+    """An instance of the class of that name, which in another package may fail."""
+    kind: type[AnyFormat] = plugins.load_class(plugins.FORMATS, name, _KINDS, BUILT_IN)
     refused = f"the format '{name}' ({kind.__module__}:{kind.__qualname__}) cannot be used"
     try:
         made = kind()
-        lacking = [attribute for attribute in _attributes(made) if not hasattr(made, attribute)]
     except Exception as error:  # whatever a stranger's code does
         raise DialgaugeError(f"{refused}: {type(error).__name__}: {error}") from error
-    if lacking:
-        raise DialgaugeError(f"{refused}: its class has no {' and no '.join(lacking)}")
-    if made.name != name:
-        raise DialgaugeError(f"{refused}: its class is named '{made.name}'; both names must be the same")
+    if getattr(made, "name", None) != name:
+        raise DialgaugeError(f"{refused}: its class is named '{getattr(made, 'name', None)}'; both must be the same")
     return made
 
 
-def _attributes(made: AnyFormat) -> tuple[str, ...]:
-    return ("name", "summary", "kind", "fields") if isinstance(made, DialogueFormat) else ("name", "summary", "kind")
-
-
 class UnknownFormat(DialgaugeError):
-    """No format fits a file; ``damage`` is what is wrong with the whole."""
-
-    def __init__(self, damage: str, message: str, *, file: str) -> None:
-        self.damage = damage
-        super().__init__(message, file=file)
+    """No format fits a file."""
 
 
 def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
@@ -199,14 +179,13 @@ def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
         )
     if not (reason := _misfit(part)):
         return _own(LAST_RESORT)
-    damage = _mistaken(peek) or _json_problem(peek, part)
-    advice = f"'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
-    raise UnknownFormat(
-        damage,
-        f"no known layout fits{_kind(peek)}: {damage or f'{reason}; {advice}'}"
-        + "".join(f"; not tried: {reason}" for reason in untried),
-        file=part.name,
-    )
+    damage = next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "")
+    damage = damage or _json_problem(peek, part)
+    kind = " (it is a binary file)" if b"\x00" in peek.head[:4096] else ""
+    if part.path is not None:
+        reason += f"; 'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
+    others = "".join(f"; not tried: {each}" for each in untried)
+    raise UnknownFormat(f"no known layout fits{kind}: {damage or reason}{others}", file=part.name)
 
 
 def _misfit(part: Part) -> str:
@@ -257,13 +236,3 @@ def _matching_plugins(peek: Peek, untried: list[str]) -> Iterator[AnyFormat]:
         else:
             if fits:
                 yield plugin.content
-
-
-def _mistaken(peek: Peek) -> str:
-    return next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "")
-
-
-def _kind(peek: Peek) -> str:
-    if peek.is_json:
-        return " (it is JSON lines)" if peek.json is None and peek.first_line is not None else ""
-    return " (it is a binary file)" if b"\x00" in peek.head[:4096] else ""

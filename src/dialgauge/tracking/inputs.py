@@ -234,7 +234,7 @@ class _ReadFile(Work[None, str]):
 
 def load_parts(source: str | Path, name: str, format: str | None, workers: Workers) -> SystemInput:
     """One input of which each file is read by a worker; what comes out does not depend on where they run."""
-    files = [shard.name for shard in list_shards([str(source)])]
+    files = list_shards([str(source)])
     decoder = msgspec.msgpack.Decoder(SystemInput)
     parts: list[SystemInput] = []
 
