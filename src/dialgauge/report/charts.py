@@ -22,6 +22,8 @@ from dialgauge.text import plain
 
 #: Sizes of a picture in pixels.
 _WIDTH, _LABELS, _ROW, _HEIGHT, _MARGIN, _TITLE = 720, 220, 24, 280, 48, 28
+#: The height of a strip of points.
+_STRIP = 80
 #: Colours of a picture outside a page; the style sheet of pages has its own.
 _COLOURS = {
     "plain": "#66758a", "good": "#2c9a62", "bad": "#d5544b", "warn": "#b57d0c",
@@ -154,7 +156,7 @@ def has_picture(table: Table) -> bool:
     if table.chart is None or not table.rows:
         return False
     first = [row[0].value for row in table.rows]
-    return table.chart.kind != "lines" or any(
+    return table.chart.kind not in ("lines", "strips") or any(
         isinstance(value, int | float) and not isinstance(value, bool) for value in first
     )
 
@@ -166,6 +168,8 @@ def figure(table: Table, *, styled: bool = True) -> str:
     chart = row_chart(table)
     if table.chart.kind == "heat":
         height, pieces = _heat(table)
+    elif table.chart.kind == "strips":
+        height, pieces = _strips(table, table.chart.columns)
     else:
         height, pieces = _curves(table, table.chart.columns) if chart is None else _rows(table, chart)
     rules = "".join(f".{look}{{fill:{colour};stroke:{colour}}}" for look, colour in _COLOURS.items())
@@ -338,6 +342,37 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
         lowest = max(top, lowest + 14)
         pieces.append(f'<text class="{look}" x="{left + 6}" y="{lowest + 4}">{_text(name)}</text>')
     return _HEIGHT, pieces
+
+
+def _strips(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
+    """A strip for each column that has values, with an axis of its own; points in the tones of their cells, bad ones hollow."""
+    points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
+    places = [place for place, _ in points]
+    across = Axis(min(places), max(*places, min(places) + 1))
+    width, top, pieces = _WIDTH - 2 * _MARGIN, 0.0, []
+    for index, column in enumerate(table.columns):
+        known = [(place, row[index]) for place, row in points if _ends(row[index])]
+        if column.name not in columns or not known:
+            continue
+        along = _axis([(column, cell) for _, cell in known])
+        pieces.append(f'<text x="{_MARGIN}" y="{top + 12}">{_text(column.name)}</text>')
+        top += _ROW
+        for tick in (along.ticks[0], along.ticks[-1]):
+            y = top + _STRIP * (1 - along.at(tick) / 100)
+            pieces.append(f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN + width}" y1="{y}" y2="{y}"/>')
+            pieces.append(f'<text x="{_MARGIN - 6}" y="{y + 4}" text-anchor="end">{along.number.text(tick)}</text>')
+        for place, cell in known:
+            x = round(_MARGIN + width * across.at(place) / 100, 1)
+            y = round(top + _STRIP * (1 - along.at(_amount(cell)) / 100), 1)
+            title = f"<title>{_text(f'{table.columns[0].name} {place:g}: {column.text(cell)}')}</title>"
+            hollow = ' fill-opacity="0" stroke-width="1.5"' if cell.tone == "bad" else ""
+            pieces.append(f'<circle class="{cell.tone}" cx="{x}" cy="{y}" r="3"{hollow}>{title}</circle>')
+        top += _STRIP + _ROW
+    pieces.append(
+        f'<text x="{_MARGIN + width / 2}" y="{top}" text-anchor="middle" class="quiet">'
+        f"{_text(table.columns[0].name)}</text>"
+    )
+    return top + 8, pieces
 
 
 def _axis(drawn: Sequence[tuple[Column, Cell]]) -> Axis:

@@ -130,10 +130,11 @@ class Chart(Struct, frozen=True):
     ``bars``       one bar for each row, made up of these columns
     ``intervals``  one line for each row, from low to high, with a dot at the value
     ``lines``      one curve for each column, over the first column of the table
+    ``strips``     a strip of points for each column, over the first column: amounts of different units
     ``heat``       cells shaded by their values, from the least to the largest of all these columns
     """
 
-    kind: Literal["bars", "intervals", "lines", "heat"]
+    kind: Literal["bars", "intervals", "lines", "strips", "heat"]
     columns: tuple[str, ...]
 
 
