@@ -345,7 +345,7 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
 
 
 def _strips(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
-    """A strip for each column that has values, with an axis of its own; points in the tones of their cells, bad ones hollow."""
+    """A strip for each column that has values, with an axis of its own; points of bad cells are hollow."""
     points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
     places = [place for place, _ in points]
     across = Axis(min(places), max(*places, min(places) + 1))
