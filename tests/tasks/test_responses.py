@@ -105,10 +105,10 @@ def test_gold_files_that_are_none(tmp_path: Path, gold: Path) -> None:
 def test_options_are_checked(gold: Path, tmp_path: Path) -> None:
     mine = write(tmp_path / "refs.json", {"mul0001": ["a"] * 3})
     wrong: list[tuple[dict[str, Any], tuple[str, ...]]] = [
-        ({"mode": "files"}, ("--domains", "file, state, placeholders")),
-        ({"missing": "drop"}, ("--unanswered", "skip, fail")),
+        ({"mode": "files"}, ("--domains", "file, state or placeholders")),
+        ({"missing": "drop"}, ("--unanswered", "skip or fail")),
         ({"references": mine}, ("--references-are",)),
-        ({"references": mine, "references_are": "cleaned"}, ("--references-are", "raw, clean")),
+        ({"references": mine, "references_are": "cleaned"}, ("--references-are", "raw or clean")),
         ({"references_are": "raw"}, ("--references FILE",)),
         ({"references": mine, "references_are": "raw"}, ("sng0002", "lack the dialogue")),
         ({"measures": "Inform[police]"}, ("no goal has the domain 'police'",)),

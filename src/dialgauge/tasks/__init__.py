@@ -6,10 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.tasks.gold import (
-        GoldTasks as GoldTasks,
-        read_gold as read_gold,
-    )
     from dialgauge.tasks.predictions import (
         read_predictions as read_predictions,
     )

@@ -15,7 +15,7 @@ from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import Corpus, read, system_name
 from dialgauge.tasks.delexical import CLASSES, DOMAINS, placeholders
-from dialgauge.tasks.gold import GoldTask, GoldTasks, TaskState
+from dialgauge.tasks.gold import GoldTasks, TaskState
 from dialgauge.text import Note, counted, some_of
 from dialgauge.values import normal_slot, normal_value
 
@@ -179,11 +179,6 @@ _BRACKETED = {
     "PLACE": "destination", "COUNT": "choice",
 }  # fmt: skip
 _CLASS = re.compile("|".join(_BRACKETED))
-
-
-def states_of(turns: Sequence[TaskTurn], gold: GoldTask, *, own: bool) -> list[TaskState]:
-    """The states of a dialogue: the system's own, or gold's."""
-    return [turn.state or {} for turn in turns] if own else list(gold.states[: len(turns)])
 
 
 def active_domains(

@@ -11,19 +11,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialgauge.engine import SILENT, Progress
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import named_sources
 from dialgauge.measures import (
     Count,
     Coverage,
     Lists,
-    Measure,
     Resampling,
     Scores,
     Signature,
@@ -36,8 +35,7 @@ from dialgauge.measures import (
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.explain import DIALOGUE_SUMS, run_dialogues, run_tables
-from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, GoldTasks, read_gold
+from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, read_gold
 from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, LEAST_ASKED, RICHNESS, SUCCESS, TaskEvidence
 from dialgauge.tasks.predictions import (
     MODES,
@@ -49,27 +47,27 @@ from dialgauge.tasks.predictions import (
     human_responses,
     named_domains,
     read_predictions,
-    states_of,
 )
 from dialgauge.tasks.rules import (
     RULES,
     JudgedDialogue,
+    Verdicts,
     fitting_rows,
     judge_grounded,
     judge_mwzeval,
     missing_verdict,
 )
+from dialgauge.tasks.tables import DIALOGUE_SUMS, run_dialogues, run_tables
 from dialgauge.tasks.texts import (
     REFERENCE_KINDS,
     STATISTICS,
-    ReferenceKind,
     References,
     bleu_obstacle,
     bleu_signature,
     read_references,
 )
 from dialgauge.text import Note, counted, some_of
-from dialgauge.worlds.town import TownDatabase, load_town, town_beside
+from dialgauge.worlds.town import load_town, town_beside
 
 KIND = "tasks"
 Missing: TypeAlias = Literal["skip", "fail"]
@@ -79,11 +77,11 @@ _NAMED = 5
 
 
 def score_tasks(
-    gold: str | Path | GoldTasks,
+    gold: str | Path,
     systems: str | Path | Sequence[str | Path] | Mapping[str, Responses],
     *,
-    database: str | Path | TownDatabase | None = None,
-    references: str | Path | References | None = None,
+    database: str | Path | None = None,
+    references: str | Path | None = None,
     references_are: str | None = None,
     mode: str | None = None,
     missing: str = "skip",
@@ -108,61 +106,78 @@ def score_tasks(
     (<Score 1 [0.1826, 1], n=2>, <Score 0.5 [0.01676, 0.9832], n=2>)
     """
     named = named_sources(systems)  # a file given twice is refused before the work
+    chosen = None if mode is None else choice(mode, MODES, "--domains")
     with progress.reading():
         evaluation = TaskEvaluation(
             gold, database, references, references_are,
-            mode=mode, missing=missing, measures=measures, resamples=resamples, seed=seed,
+            missing=missing, measures=measures, resamples=resamples, seed=seed,
         )  # fmt: skip
     runs = []
     with progress.bar("scoring", len(named)) as advance:
         for name, system in named.items():
-            runs.append(evaluation.score(read_predictions(system, name), human=human))
+            runs.append(evaluation.score(read_predictions(system, name), human=human, mode=chosen))
             advance(1)
     return RunSet(runs)
 
 
 class TaskEvaluation:
-    """Gold, database and references, read once for all systems; ``mode`` None means each file's own default."""
+    """Gold, database and references, read once for all systems."""
 
     def __init__(
         self,
-        gold: str | Path | GoldTasks,
-        database: str | Path | TownDatabase | None = None,
-        references: str | Path | References | None = None,
+        gold: str | Path,
+        database: str | Path | None = None,
+        references: str | Path | None = None,
         references_are: str | None = None,
         *,
-        mode: str | None = None,
         missing: str = "skip",
         measures: str | Iterable[str] = ("default",),
         resamples: int = 1000,
         seed: int = 0,
     ) -> None:
-        self._mode = cast("DomainMode | None", _one_of("--domains", mode, MODES))
-        self._missing = cast("Missing", _one_of("--unanswered", missing, MISSING))
+        self._missing = choice(missing, MISSING, "--unanswered")
         self._asked = (measures,) if isinstance(measures, str) else tuple(measures)
-        self.measures = task_measures(self._asked)  # a misspelt one is an error before the work
+        self.measures = parse_measures(self._asked, KIND, _LISTS)  # a misspelt one is an error before the work
         self._how = Resampling(resamples, seed) if resamples else None
         self._seed = seed
-        self.gold = gold if isinstance(gold, GoldTasks) else read_gold(gold)
-        self.town = _town(database, self.gold)
-        kind = cast("ReferenceKind | None", _one_of("--references-are", references_are, REFERENCE_KINDS))
-        self.references = _references(references, kind, self.gold)
-        self._inputs = [("gold", self.gold.source)] if self.gold.source else []
-        self._inputs += [("database", file) for file in self.town.files]
-        self._inputs += [("references", str(references))] if isinstance(references, str | Path) else []
+        self.gold = read_gold(gold)
+        self.town = town_beside(self.gold.source) if database is None else load_town(database)
+        kind = None if references_are is None else choice(references_are, REFERENCE_KINDS, "--references-are")
+        if kind is not None and references is None:
+            raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
+        self.references = References(SPAN_REFERENCES, self.gold.references) if self.gold.has_spans else None
+        if references is not None:
+            self.references = read_references(references, kind)
+        self._inputs = [("gold", self.gold.source), *(("database", file) for file in self.town.files)]
+        self._inputs += [("references", str(references))] if references is not None else []
 
     def score(self, system: TaskPredictions, *, human: bool = True, mode: DomainMode | None = None) -> Run:
         """One system as a run in memory; with ``human``, the human responses' values stand beside its own.
 
-        ``mode`` is for this system alone, where the options leave it open.
+        Without a ``mode`` of active domains the system's own default counts.
         """
         notes: list[str] = system.notes(self.gold)
-        mode = self._mode_of(system, mode)
+        mode = mode or system.default_mode
+        if mode == "file" and system.listless:
+            raise DialgaugeError(
+                f"the key 'active_domains' is missing in {system.listless:,} of {counted(system.turns, 'turn')}, so "
+                "there are no lists to use; choose --domains state or placeholders",
+                file=system.source or system.name,
+            )
         judged = self._judge(system, mode)
         evidence = self._evidence(system, judged)
         coverage = self._coverage(system)
-        scores = self._scores(evidence, self._signature(system, mode), coverage)
-        own = _request_precision(evidence)
+        signature = Signature(
+            domains=mode,
+            states="file" if system.has_states else f"gold={GOLD_STATES}",
+            missing=self._missing,
+            dialogues=str(len(system.dialogues)),
+            turns=str(coverage["turns"].read),
+            gold=self.gold.checksum,
+            database=self.town.checksum,
+        )
+        scores = self._scores(evidence, signature, coverage)
+        told = _request_precision(evidence)
         lacking = [task.id for key, task in self.gold.dialogues.items() if key not in system.dialogues]
         if lacking:
             notes.append(Note("missing", f"no responses for {some_of(lacking, _NAMED)}; {coverage.policy}"))
@@ -179,7 +194,7 @@ class TaskEvaluation:
             config={"system": system.name, "domains": mode, "missing": self._missing},
             inputs=[*self._inputs, *([("predictions", system.source)] if system.source else [])],
             seeds=self._seed,
-            signature=self._signature(system, mode).with_(interval=_interval(self._how, scores)),
+            signature=signature.with_(interval=_interval(self._how, scores)),
             details={
                 "domains": mode,
                 "states": "file" if system.has_states else "gold",
@@ -188,8 +203,8 @@ class TaskEvaluation:
                 "human": self.human_values if human else {},
                 # What people tell is judged only where the system looks odd: it costs as much as a system.
                 "request_precision": {
-                    "system": own,
-                    "human": self._human_request_precision if own is not None and own < LEAST_ASKED else None,
+                    "system": told,
+                    "human": self._human_request_precision if told is not None and told < LEAST_ASKED else None,
                 },
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
                 "missing_dialogues": lacking,
@@ -215,35 +230,26 @@ class TaskEvaluation:
         system = human_responses(self.gold)
         return system, self._judge(system, "state")
 
-    def _mode_of(self, system: TaskPredictions, chosen: DomainMode | None) -> DomainMode:
-        mode = self._mode or chosen or system.default_mode
-        if mode == "file" and system.listless:
-            raise DialgaugeError(
-                f"the key 'active_domains' is missing in {system.listless:,} of {counted(system.turns, 'turn')}, so "
-                "there are no lists to use; choose --domains state or placeholders",
-                file=system.source or system.name,
-            )
-        return mode
-
     def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
+        """Every dialogue of the gold file beside the system's responses."""
         return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
 
     def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
-        """One dialogue of a system beside its gold."""
         if key not in system.dialogues:
             failed = missing_verdict(gold)
             standard = failed if self._missing == "fail" else None
             return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
         turns = system.dialogues[key][: gold.turns]  # what a system says after the end answers nobody
-        states = states_of(turns, gold, own=system.has_states)
+        # All or nothing: a system that has no state in one turn gets gold states in all.
+        states = [turn.state or {} for turn in turns] if system.has_states else gold.states[: len(turns)]
         estimate = estimated_domains(states)
         active = active_domains(turns, estimate, mode)
         fitting = fitting_rows(gold, self.town)
-        verdicts = {
+        verdicts: Verdicts = {
             "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
             "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
         }
-        return JudgedDialogue(gold, turns, states, cast("Any", verdicts), active)
+        return JudgedDialogue(gold, turns, states, verdicts, active)
 
     def _evidence(
         self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
@@ -254,22 +260,18 @@ class TaskEvaluation:
             key: [cleaned(turn.response) for turn in turns[: self.gold.dialogues[key].turns]]
             for key, turns in (system.dialogues.items() if read else ())
         }
+        sums: NDArray[np.float64] | str = obstacle or ""
+        if obstacle is None and self.references is not None:
+            answered = {key: own for key, own in texts.items() if own}
+            places = {key: index for index, key in enumerate(self.gold.dialogues)}
+            sums = np.zeros((STATISTICS, len(places)))
+            sums[:, [places[key] for key in answered]] = self.references.statistics(answered).T
         return TaskEvidence(
             verdicts={rules: [each.verdicts[rules] for each in judged] for rules in RULES},
             turns=[len(each.turns) for each in judged],
-            bleu=obstacle or self._bleu_sums(texts),
+            bleu=sums,
             responses=[text for own in texts.values() for text in own],
         )
-
-    def _bleu_sums(self, texts: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
-        """The sums behind BLEU of every gold dialogue."""
-        if self.references is None:
-            raise TypeError("there are no references")
-        answered = {key: own for key, own in texts.items() if own}
-        sums = np.zeros((len(self.gold.dialogues), STATISTICS))
-        places = {key: index for index, key in enumerate(self.gold.dialogues)}
-        sums[[places[key] for key in answered]] = self.references.statistics(answered)
-        return sums.T
 
     @cached_property
     def _bleu_obstacle(self) -> str | None:
@@ -283,31 +285,25 @@ class TaskEvaluation:
     def _reference_name(self) -> str:
         return self.references.name if self.references else ""
 
-    def _answered(self, system: TaskPredictions) -> int:
-        return sum(min(len(turns), self.gold.dialogues[key].turns) for key, turns in system.dialogues.items())
-
     def _coverage(self, system: TaskPredictions) -> Coverage:
         """How much there is; missing dialogues that are to fail are scored."""
         gold = {key: each.turns for key, each in self.gold.dialogues.items()}
-        dialogues, turns, fails = len(system.dialogues), self._answered(system), self._missing == "fail"
-        missing = sum(length for key, length in gold.items() if key not in system.dialogues)
+        missing = [length for key, length in gold.items() if key not in system.dialogues]
+        fails = self._missing == "fail"
+        counts = {
+            "dialogues": (len(gold), len(system.dialogues), len(missing)),
+            "turns": (
+                sum(gold.values()),
+                sum(min(len(own), gold[key]) for key, own in system.dialogues.items()),
+                sum(missing),
+            ),
+        }
         return Coverage(
             {
-                "dialogues": _count(len(gold), dialogues, len(gold) if fails else dialogues),
-                "turns": _count(sum(gold.values()), turns, turns + missing if fails else turns),
+                name: Count(expected=expected, read=read, scored=read + lacking if fails else read, failed=0)
+                for name, (expected, read, lacking) in counts.items()
             },
             policy="a missing dialogue has failed" if fails else "under mwzeval a missing dialogue is not counted",
-        )
-
-    def _signature(self, system: TaskPredictions, mode: DomainMode) -> Signature:
-        return Signature(
-            domains=mode,
-            states="file" if system.has_states else f"gold={GOLD_STATES}",
-            missing=self._missing,
-            dialogues=str(len(system.dialogues)),
-            turns=str(self._answered(system)),
-            gold=self.gold.checksum,
-            database=self.town.checksum,
         )
 
     def _scores(self, evidence: TaskEvidence, signature: Signature, coverage: Coverage) -> Scores:
@@ -338,11 +334,6 @@ class TaskEvaluation:
         return tasks.joined(more)
 
 
-def task_measures(names: Sequence[str]) -> list[Measure[Any]]:
-    """Measures by name; ``default``, ``richness`` and ``all`` are lists."""
-    return parse_measures(names, KIND, _LISTS)
-
-
 def _every_measure() -> list[str]:
     others = cards(KIND).keys() - {*DEFAULT, *RICHNESS, INFORM, SUCCESS}
     return [*DEFAULT, *BY_DOMAIN, *RICHNESS, *others]
@@ -351,40 +342,10 @@ def _every_measure() -> list[str]:
 _LISTS: Lists = {"default": (*DEFAULT, *BY_DOMAIN), "richness": RICHNESS, "all": _every_measure}
 
 
-def _one_of(what: str, chosen: str | None, known: Sequence[str]) -> str | None:
-    if chosen is not None and chosen not in known:
-        raise DialgaugeError(f"{what} must be one of {', '.join(known)} (got '{chosen}')")
-    return chosen
-
-
-def _town(database: str | Path | TownDatabase | None, gold: GoldTasks) -> TownDatabase:
-    if isinstance(database, TownDatabase):
-        return database
-    if database is not None:
-        return load_town(database)
-    if not gold.source:
-        raise DialgaugeError("the gold dialogues come from no file; say where the MultiWOZ database is (database=...)")
-    return town_beside(gold.source)
-
-
-def _references(given: str | Path | References | None, are: ReferenceKind | None, gold: GoldTasks) -> References | None:
-    if isinstance(given, References):
-        return given
-    if given is not None:
-        return read_references(given, are)
-    if are is not None:
-        raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
-    return References(SPAN_REFERENCES, gold.references) if gold.has_spans else None
-
-
 def _interval(how: Resampling | None, scores: Scores) -> str:
     """How the intervals of a run are made: as most are, or all; a score with another method says it itself."""
     own = {Signature.parse(score.signature).get("interval", str(how)) for score in scores.scores.values()}
     return (own.pop() if len(own) == 1 else str(how)) if how else ""
-
-
-def _count(expected: int, read: int, scored: int) -> Count:
-    return Count(expected=expected, read=read, scored=scored, failed=0)
 
 
 def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None:

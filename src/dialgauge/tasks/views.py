@@ -29,10 +29,10 @@ from dialgauge.report import (
     state_table,
 )
 from dialgauge.runs import Run
-from dialgauge.tasks.explain import VERDICTS
 from dialgauge.tasks.measures import DEFAULT, LEAST_ASKED
 from dialgauge.tasks.reasons import OTHER, REASON_GROUPS, REASONS, reason_texts
 from dialgauge.tasks.rules import RULES
+from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
 
 _TONES: Mapping[str, Tone] = {"mwzeval": "plain", "grounded": "bad"}
