@@ -28,22 +28,22 @@ if TYPE_CHECKING:
         ConversationCounts as ConversationCounts,
         paired_items as paired_items,
     )
-    from dialgauge.tasks.recordings.judged_conversations import (
+    from dialgauge.tasks.recordings.judging import (
         ACTS_READ as ACTS_READ,
         JudgedConversation as JudgedConversation,
         JudgedConversations as JudgedConversations,
         judge_outcomes as judge_outcomes,
     )
-    from dialgauge.tasks.recordings.outcome_measures import NEEDS_ACTS as NEEDS_ACTS
-    from dialgauge.tasks.recordings.outcome_records import (
+    from dialgauge.tasks.recordings.measures import NEEDS_ACTS as NEEDS_ACTS
+    from dialgauge.tasks.recordings.scoring import score_outcomes as score_outcomes
+    from dialgauge.tasks.recordings.strict import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
+    from dialgauge.tasks.recordings.tables import (
         CALLS as CALLS,
         CONVERSATIONS as CONVERSATIONS,
         HEARD as HEARD,
         OUTCOMES as OUTCOMES,
         outcome_frames as outcome_frames,
     )
-    from dialgauge.tasks.recordings.outcome_scores import score_outcomes as score_outcomes
-    from dialgauge.tasks.recordings.outcomes import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
     from dialgauge.tasks.scoring import TaskEvaluation as TaskEvaluation, score_tasks as score_tasks
 
 

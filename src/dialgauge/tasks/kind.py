@@ -16,5 +16,5 @@ OUTCOMES = Kind(
     "outcomes",
     section="task",
     title="Outcomes of conversations",
-    cards="dialgauge.tasks.recordings.outcome_measures:CARDS",
+    cards="dialgauge.tasks.recordings.measures:CARDS",
 )

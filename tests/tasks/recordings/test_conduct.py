@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 from dialgauge.dialogue import Dialogue, Outcome, SideUsage, Task
-from dialgauge.tasks import ConversationCounts
+from dialgauge.tasks import ConversationCounts, judge_outcomes, outcome_frames
 from dialgauge.tasks.recordings.conduct import HeardActs, HeardAs, conduct
-from support.recorded import acts, conversation, system, user
+from support.recorded import SEARCH, acts, conversation, system, user
 
 TASKS = {"hotel": Task(info={"area": "north"})}
 AREA, PHONE = "Hotel-Inform|area|north", "Hotel-Request|phone|?"
@@ -38,10 +40,11 @@ def test_runs_are_of_the_same_acts_in_any_order() -> None:
 
 def test_how_it_ended_and_what_it_cost() -> None:
     used = {"agent": SideUsage(seconds=1.5), "user": SideUsage(tokens_in=12)}
-    one = counted(conversation(TASKS, outcome=Outcome(success=False, reason="limit", usage=used)))
-    assert (one.reason, one.complete, one.usage) == ("limit", False, {"system seconds": 1.5, "user tokens_in": 12.0})
-    bare = counted(Dialogue(id="A", turns=()))
-    assert (bare.reason, bare.complete, bare.usage, bare.longest_run) == ("", None, {}, 0)
+    one = conversation(TASKS, outcome=Outcome(success=False, reason="limit", usage=used))
+    row = outcome_frames(judge_outcomes([one], SEARCH))["conversations"]().row(0, named=True)
+    assert (row["reason"], row["complete"]) == ("limit", False)
+    assert json.loads(row["usage"]) == {"system seconds": 1.5, "user tokens_in": 12.0}
+    assert counted(Dialogue(id="A", turns=())).longest_run == 0
 
 
 def test_what_was_heard_for_what() -> None:

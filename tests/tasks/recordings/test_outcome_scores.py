@@ -17,7 +17,7 @@ from dialgauge.dialogue import Dialogue, Outcome, SideUsage, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.lab import AgentSpec, LabConfig, hold_conversations
-from dialgauge.measures import Signature, cards, parse_measure
+from dialgauge.measures import Scores, Signature, cards, parse_measure
 from dialgauge.tasks import (
     ACTS_READ,
     judge_outcomes,
@@ -25,7 +25,7 @@ from dialgauge.tasks import (
     score_outcomes,
 )
 from dialgauge.worlds.domain import DomainGoal
-from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, TownSearch, act, load_town, town_goal
+from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, Failures, TownSearch, act, load_town, town_goal
 from support.recorded import SEARCH, booked, conversation, system, user
 from support.soak import examples
 
@@ -52,8 +52,12 @@ def trials(**verdicts: str) -> list[Dialogue]:
     ]
 
 
+def scored(dialogues: list[Dialogue], *, failures: Failures = "live", **options: Any) -> Scores:
+    return score_outcomes(judge_outcomes(dialogues, SEARCH, failures=failures), **options)
+
+
 def values(dialogues: list[Dialogue]) -> dict[str, float | None]:
-    return {name: score.value for name, score in score_outcomes(dialogues, SEARCH, resamples=0).scores.items()}
+    return {name: score.value for name, score in scored(dialogues, resamples=0).scores.items()}
 
 
 def test_both_rule_sets_are_scored() -> None:
@@ -112,7 +116,7 @@ def test_pass_k_by_hand() -> None:
 
 
 def test_pass_2_of_single_trials_says_what_is_missing() -> None:
-    from dialgauge.tasks.recordings.outcome_measures import OutcomeEvidence
+    from dialgauge.tasks.recordings.measures import OutcomeEvidence
 
     evidence = OutcomeEvidence(judge_outcomes([good("A"), bad("B")], SEARCH))
     assert parse_measure("pass^2(rules=strict)").obstacle(evidence) == "no goal was tried 2 times"
@@ -126,7 +130,7 @@ def test_intervals_resample_goals() -> None:
     """Four trials that all say the same tell no more than one."""
     single = [good(f"G{n}") if n % 3 else bad(f"G{n}") for n in range(60)]
     fourfold = trials(**{f"G{n}": "++++" if n % 3 else "----" for n in range(60)})
-    one, four = (score_outcomes(talks, SEARCH, seed=1) for talks in (single, fourfold))
+    one, four = (scored(talks, seed=1) for talks in (single, fourfold))
     for name in ("Success(rules=strict)", "pass^1(rules=compat)", "Complete"):
         assert (one[name].value, one[name].low, one[name].high) == pytest.approx(
             (four[name].value, four[name].low, four[name].high)
@@ -137,18 +141,18 @@ def test_intervals_resample_goals() -> None:
 
 
 def test_signatures_say_what_decides_a_score() -> None:
-    scores = score_outcomes([good("A")], SEARCH, failures="paper", signature=Signature(level="act"), resamples=10)
+    scores = scored([good("A")], failures="paper", signature=Signature(level="act"), resamples=10)
     signed = Signature.parse(scores["Success(rules=compat)"].signature)
     assert signed["measure"] == "Success(rules=compat)"
     assert (signed["failures"], signed["level"], signed["dialogues"]) == ("paper", "act", "1")
     assert signed["database"] == SEARCH.town.checksum
     other = conversation({"attraction": Task(info={"area": "east"})}, ASKS, TELLS, name="A")
-    assert score_outcomes([other], SEARCH, resamples=0).signature["goals"] != signed["goals"]
+    assert scored([other], resamples=0).signature["goals"] != signed["goals"]
 
 
 def test_coverage_tells_what_could_not_be_judged() -> None:
     aimless = Dialogue(id="B", turns=good("B").turns)
-    count = score_outcomes([good("A"), aimless], SEARCH, resamples=0).coverage["dialogues"]
+    count = scored([good("A"), aimless], resamples=0).coverage["dialogues"]
     assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
 
 
@@ -167,7 +171,7 @@ def test_a_user_that_fails_says_nothing_about_the_system(reason: str) -> None:
     assert (count.expected, count.scored, count.failed, count.complete) == (2, 1, 1, False)
     for rules in ("strict", "compat"):
         assert scores[f"Success(rules={rules})"].value == 1.0
-    broken = score_outcomes([good("A"), failing("B", reason, "system")], SEARCH, resamples=0)
+    broken = scored([good("A"), failing("B", reason, "system")], resamples=0)
     assert broken["Success(rules=strict)"].value == 0.5
     assert not broken.coverage.complete and broken.coverage["dialogues"].failed == 1, "it is told all the same"
 
@@ -200,7 +204,7 @@ def test_without_calls_strict_is_left_out_with_the_reason() -> None:
         )
         for one in (good("A"), good("B"))
     ]
-    scores = score_outcomes(bare, SEARCH, resamples=0)
+    scores = scored(bare, resamples=0)
     assert scores["Success(rules=compat)"].value == 1.0
     with pytest.raises(DialgaugeError, match="the records do not say what the system called"):
         scores["Success(rules=strict)"]
@@ -209,7 +213,7 @@ def test_without_calls_strict_is_left_out_with_the_reason() -> None:
 def test_without_acts_of_the_systems_own_compat_is_left_out_with_the_reason() -> None:
     read = Outcome(success=None, facts={ACTS_READ: "read"})
     texts = [Dialogue(id=one.id, goal=one.goal, turns=one.turns, outcome=read) for one in (good("A"), good("B"))]
-    scores = score_outcomes(texts, SEARCH, resamples=0)
+    scores = scored(texts, resamples=0)
     assert scores["Success(rules=strict)"].value == 1.0
     with pytest.raises(DialgaugeError, match="needs acts"):
         scores["Success(rules=compat)"]

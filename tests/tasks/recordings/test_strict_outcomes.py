@@ -6,7 +6,7 @@ import pytest
 
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Task, Turn
 from dialgauge.tasks import StrictVerdict, judge_outcomes
-from dialgauge.tasks.recordings.judged_conversations import goal_of
+from dialgauge.tasks.recordings.judging import goal_of
 from support.recorded import SEARCH, booked, conversation, refused, searched, strict, system, taxi, user
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}

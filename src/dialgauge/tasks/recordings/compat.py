@@ -17,9 +17,9 @@ from msgspec import Struct
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
 
-from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
+from dialgauge.dialogue import Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
-from dialgauge.tasks.recordings.conversation_tracker import said
+from dialgauge.tasks.recordings.tracker import said
 from dialgauge.values import DAYS
 from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
 
@@ -44,13 +44,24 @@ _TELLING = frozenset({"inform", "recommend", "offerbook", "offerbooked"})
 _ANSWERING = _TELLING | {"book"}
 _BOOKABLE = ("hotel", "restaurant", "train")
 _NO_VALUE = frozenset({"", "dont care", "not mentioned", "don't care", "dontcare", "do n't care"})
-_TIME = re.compile(r"(([01]\d|2[0-3]):([0-5]\d)|24:00)")
 _POSTCODE = re.compile(r"cb\d{1,3}[a-z]{2,3}|pe296fl")
-_PHONE, _DIGIT, _TRAIN_ID = re.compile(r"\d{11}"), re.compile(r"\d"), re.compile(r"tr\d{4}")
+_TIME = r"\A(([01]\d|2[0-3]):([0-5]\d)|24:00)\Z"
+#: The forms of values by slot; of slots without one any value looks right.
+_FORMS = {
+    slot: re.compile(form)
+    for slot, form in {
+        "area": r"\A(centre|east|south|west|north)\Z", "arriveBy": _TIME, "leaveAt": _TIME,
+        "day": rf"\A({'|'.join(DAYS)})\Z", "duration": "minute", "internet": r"\A(yes|no|none)\Z",
+        "parking": r"\A(yes|no|none)\Z", "phone": r"\A\d{11}\Z", "price": "pound",
+        "pricerange": r"\A(cheap|expensive|moderate|free)\Z", "postcode": rf"\A({_POSTCODE.pattern})\Z",
+        "stars": r"\A\d\Z", "trainID": r"\Atr\d{4}\Z",
+    }.items()
+}  # fmt: skip
+_ANY_CASE = frozenset({"area", "day", "trainID"})
+#: Domains in which any value of a slot looks right.
+_ANY_FORM = {"phone": "restaurant", "pricerange": "attraction"}
 #: A reference of ConvLab's own systems is the number of the row.
 _ROW_NUMBER = re.compile(r"\d{8}")
-_AREAS = frozenset({"centre", "east", "south", "west", "north"})
-_PRICES = frozenset({"cheap", "expensive", "moderate", "free"})
 #: Slots that were misheard so often that their missing values were read as yes.
 _YES_OR_NO = ("internet", "parking")
 _ENDS = ("departure", "destination")
@@ -86,20 +97,6 @@ class _Heard(Struct, gc=False):
     taxi: bool = False
 
 
-class _Told(Struct, frozen=True, gc=False):
-    """A value of an act, as ConvLab's user takes it."""
-
-    domain: str
-    intent: str
-    slot: str
-    #: Of a booking.
-    reference: str = ""
-    #: What fills in an answer that the user waits for.
-    answer: str | None = None
-    #: Does it look right? None where that does not matter.
-    right: bool | None = None
-
-
 class CompatRules:
     """Judges conversations against a town; one serves all of them."""
 
@@ -120,31 +117,24 @@ class CompatRules:
         heard = self._listen(dialogue, goal)
         counts = {domain: _counts(domain, task, heard) for domain, task in goal.tasks.items()}
         strays = (heard.told.keys() | heard.malformed.keys()) - goal.tasks.keys()
-        stray = sum(_surplus(domain, heard, Task()) for domain in strays)
         hits, false, missed = (sum(count[index] for count in counts.values()) for index in range(3))
-        precision, recall, f1 = _rates(hits, false + stray, missed)
-        rates = {
-            domain: rate
-            for domain, task in goal.tasks.items()
-            if (rate := self._book_rate(domain, task, heard)) is not None
-        }
-        book = sum(rates.values()) / len(rates) if rates else None
+        precision, recall, f1 = _rates(hits, false + sum(_surplus(domain, heard, Task()) for domain in strays), missed)
+        rates = {domain: self._book_rate(domain, task, heard) for domain, task in goal.tasks.items()}
+        known = [rate for rate in rates.values() if rate is not None]
+        book = sum(known) / len(known) if known else None
         satisfiable = {domain: self._satisfiable(domain, task, heard) for domain, task in goal.tasks.items()}
-        domains, failures = {}, {}
-        for domain in goal.tasks:
-            domain_recall = _rates(*counts[domain])[1]
-            domains[domain] = _both(rates.get(domain), domain_recall)
-            if not (domains[domain] and satisfiable[domain]):
-                failures[domain] = tuple(
-                    _failures(domain, goal.tasks[domain], heard, rates.get(domain), satisfiable=satisfiable[domain])
-                )
+        domains = {domain: _both(rates[domain], _rates(*counts[domain])[1]) for domain in goal.tasks}
+        failures = {
+            domain: tuple(_failures(domain, task, heard, rates[domain], satisfiable=satisfiable[domain]))
+            for domain, task in goal.tasks.items()
+            if not (domains[domain] and satisfiable[domain])
+        }
         whole = sum(satisfiable.values()) / len(satisfiable) if satisfiable else 1.0
         success = _both(book, recall) and whole == 1.0
         return CompatVerdict(success, precision, recall, f1, book, whole, domains, failures)
 
-    # Hearing
-
     def _listen(self, dialogue: Dialogue, goal: Goal) -> _Heard:
+        """What the user heard; ``about`` is the domain last mentioned by anyone, ``current`` the user's own idea."""
         heard = _Heard({}, {}, {}, {})
         references = registered(dialogue)
         about = current = ""
@@ -155,53 +145,35 @@ class CompatRules:
                         about, current = act.domain, current or act.domain
                 continue
             for act in (turn.heard if turn.heard is not None else turn.acts) or ():
-                domain, _ = _halves(act.name)
+                domain, _, intent = act.name.lower().partition("-")
                 if domain in _TOLD:
                     about = domain
                     current = domain if domain in goal.tasks else current
                 for value in act.values:
-                    self._hear(heard, self._judged(act, value), about, current, references)
+                    if is_reference(act.slot):
+                        self._book(heard, _owner(domain, intent, about), references, value)
+                    else:
+                        self._hear(heard, domain, intent, act.slot, value, current)
         return heard
 
-    def _hear(self, heard: _Heard, told: _Told, about: str, current: str, references: Mapping[str, int]) -> None:
-        """One value of one act. ``about`` is the domain last mentioned by anyone; ``current`` the user's own idea."""
-        domain, slot = told.domain, told.slot
-        if told.reference:
-            self._book(heard, self._owner(domain, told.intent, about), references, told.reference)
-        elif told.answer is not None:
-            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = told.answer
-            heard.taxi = heard.taxi or (domain == "taxi" and told.intent == "inform" and slot == "car type")
-        if told.right:
+    def _hear(self, heard: _Heard, domain: str, intent: str, slot: str, value: str, current: str) -> None:
+        """One value of one act."""
+        if intent in _ANSWERING:
+            answer = "yes" if slot in _YES_OR_NO and value == "none" else value
+            heard.answers.setdefault(domain if domain != "booking" else current, {})[slot] = answer
+            heard.taxi = heard.taxi or (domain, intent, slot) == ("taxi", "inform", "car type")
+        if intent not in _TELLING or slot not in _TOLD.get(domain, ()) or value.strip() in _NO_VALUE:
+            return
+        if self._looks_right(domain, slot, value):
             heard.told.setdefault(domain, set()).add(slot)
-        elif told.right is False:
+        else:
             heard.malformed[domain] = heard.malformed.get(domain, 0) + 1
-
-    def _judged(self, act: Act, value: str) -> _Told:
-        domain, intent = _halves(act.name)
-        if is_reference(act.slot):
-            return _Told(domain, intent, act.slot, reference=value)
-        answer = "yes" if act.slot in _YES_OR_NO and value == "none" else value
-        told = intent in _TELLING and act.slot in _TOLD.get(domain, ()) and value.strip() not in _NO_VALUE
-        return _Told(
-            domain, intent, act.slot,
-            answer=answer if intent in _ANSWERING else None,
-            right=self._looks_right(domain, act.slot, value) if told else None,
-        )  # fmt: skip
 
     def _book(self, heard: _Heard, owner: str, references: Mapping[str, int], value: str) -> None:
         """A reference was heard."""
         number = references.get(value, int(value) if _ROW_NUMBER.fullmatch(value) else -1)
         if owner and 0 <= number < len(self._rows.get(owner, ())):
             heard.booked.setdefault(owner, number)
-
-    @staticmethod
-    def _owner(domain: str, intent: str, about: str) -> str:
-        """Whose booking a reference is."""
-        if domain == "booking":
-            return about if intent == "book" and about in _BOOKABLE else ""
-        return "train" if domain == "train" and intent in ("offerbooked", "inform") else ""
-
-    # Judging
 
     def _book_rate(self, domain: str, task: Task, heard: _Heard) -> float | None:
         """Share of the constraints that the booked row satisfies; None where there is nothing to book or to check."""
@@ -224,26 +196,28 @@ class CompatRules:
             return not wanted or any(row["department"].lower() == wanted for row in self._rows.get(domain, ()))
         if domain in ("taxi", "police"):
             return True
-        rows = self._fitting(domain, task.info)
+        known, table = heard.answers.get(domain, {}), self._rows.get(domain, [])
+        rows = set(range(len(table)))
+        for slot, value in task.info.items():
+            rows &= self._having(domain, slot, value)
         if task.book and domain in heard.booked:
             rows &= {heard.booked[domain]}
-        known, table = heard.answers.get(domain, {}), self._rows.get(domain, [])
         return any(
             all(_resembles(slot, known.get(slot, ASKED), table[number].get(slot)) for slot in task.requests)
             for number in sorted(rows)
         )
 
-    def _fitting(self, domain: str, info: Mapping[str, str]) -> set[int]:
-        """The numbers of the rows that fit all constraints."""
-        rows = set(range(len(self._rows.get(domain, ()))))
-        for slot, value in info.items():
-            rows &= self._having(domain, slot, value)
-        return rows
-
     def _equal(self, domain: str, slot: str, value: str) -> frozenset[int]:
         """The numbers of the rows that fit one constraint; those with an unknown value do."""
         table = self._rows.get(domain, [])
         return frozenset(number for number, row in enumerate(table) if _fits(slot, value, row.get(slot)))
+
+
+def _owner(domain: str, intent: str, about: str) -> str:
+    """Whose booking a reference is."""
+    if domain == "booking":
+        return about if intent == "book" and about in _BOOKABLE else ""
+    return "train" if domain == "train" and intent in ("offerbooked", "inform") else ""
 
 
 def _fits(slot: str, wanted: str, has: Any) -> bool:
@@ -287,13 +261,6 @@ def registered(dialogue: Dialogue) -> dict[str, int]:
     }
 
 
-@lru_cache(1 << 12)
-def _halves(name: str) -> tuple[str, str]:
-    """Domain and intent in the name of an act."""
-    domain, _, intent = name.lower().partition("-")
-    return domain, intent
-
-
 @lru_cache(1 << 14)
 def looks_right(domain: str, slot: str, value: str) -> bool:
     """Whether a value has the form that values of its slot have.
@@ -301,30 +268,10 @@ def looks_right(domain: str, slot: str, value: str) -> bool:
     >>> looks_right("hotel", "postcode", "cb21ab"), looks_right("train", "arriveBy", "24:10")
     (True, False)
     """
-    match slot:
-        case "area":
-            return value.lower() in _AREAS
-        case "arriveBy" | "leaveAt":
-            return _TIME.fullmatch(value) is not None
-        case "day":
-            return value.lower() in DAYS
-        case "duration":
-            return "minute" in value
-        case "internet" | "parking":
-            return value in ("yes", "no", "none")
-        case "phone":
-            return domain == "restaurant" or _PHONE.fullmatch(value) is not None
-        case "price":
-            return "pound" in value
-        case "pricerange":
-            return domain == "attraction" or value in _PRICES
-        case "postcode":
-            return _POSTCODE.fullmatch(value) is not None
-        case "stars":
-            return _DIGIT.fullmatch(value) is not None
-        case "trainID":
-            return _TRAIN_ID.fullmatch(value.lower()) is not None
-    return True
+    if slot in ("phone", "pricerange") and domain == _ANY_FORM[slot]:
+        return True
+    form = _FORMS.get(slot)
+    return form is None or form.search(value.lower() if slot in _ANY_CASE else value) is not None
 
 
 def _counts(domain: str, task: Task, heard: _Heard) -> tuple[int, int, int]:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from dialgauge.dialogue import Act, Dialogue, Outcome
+from dialgauge.dialogue import Act, Dialogue
 from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import canonical
 
@@ -33,12 +33,14 @@ class HearingCounts(Struct, frozen=True, gc=False):
     heard: int = 0
     right: int = 0
 
+    def plus(self, other: HearingCounts) -> HearingCounts:
+        return HearingCounts(self.said + other.said, self.heard + other.heard, self.right + other.right)
+
 
 class ConversationCounts(Struct, frozen=True, kw_only=True, gc=False):
     """What can be counted in a conversation."""
 
     utterances: int
-    exchanges: int
     #: By speaker.
     turns: dict[str, int]
     acts: dict[str, int]
@@ -48,10 +50,11 @@ class ConversationCounts(Struct, frozen=True, kw_only=True, gc=False):
     #: The most user turns in a row with the same acts.
     longest_run: int
     hearing: dict[Listener, HearingCounts]
-    reason: str
-    complete: bool | None
-    #: Numbers that agents gave of their own work, such as ``system seconds``.
-    usage: dict[str, float]
+
+    @property
+    def exchanges(self) -> int:
+        """How often the user spoke."""
+        return self.turns["user"]
 
 
 class HeardAs(NamedTuple):
@@ -89,37 +92,30 @@ def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     repeated_constraints = repeated_requests = longest = run = 0
     before: set[Act] = set()
     last: frozenset[Act] | None = None
-    hearing: dict[Listener, list[int]] = {"user": [0, 0, 0], "system": [0, 0, 0]}
+    hearing: dict[Listener, HearingCounts] = {"user": HearingCounts(), "system": HearingCounts()}
     for turn in dialogue.turns:
         said = turn.acts or ()
         turns[turn.speaker] += 1
         acts[turn.speaker] += len(said)
         if turn.speaker == "user":
             whole = frozenset(said)
-            repeated_constraints += sum(bool(act.slot) and act.intent == INFORM for act in whole & before)
-            repeated_requests += sum(bool(act.slot) and act.intent == REQUEST for act in whole & before)
+            again = [act.intent for act in whole & before if act.slot]
+            repeated_constraints += again.count(INFORM)
+            repeated_requests += again.count(REQUEST)
             before |= whole
             run = run + 1 if whole == last else 1
-            longest, last = run if run > longest else longest, whole
+            longest, last = max(run, longest), whole
         if turn.acts is not None and turn.heard is not None:
             listener: Listener = "system" if turn.speaker == "user" else "user"
-            noted, counts = understanding.note(listener, said, turn.heard), hearing[listener]
-            counts[0] += noted.said
-            counts[1] += noted.heard
-            counts[2] += noted.right
-    outcome = dialogue.outcome
+            hearing[listener] = hearing[listener].plus(understanding.note(listener, said, turn.heard))
     return ConversationCounts(
         utterances=len(dialogue.turns),
-        exchanges=turns["user"],
         turns=turns,
         acts=acts,
         repeated_constraints=repeated_constraints,
         repeated_requests=repeated_requests,
         longest_run=longest,
-        hearing={listener: HearingCounts(*counts) for listener, counts in hearing.items()},
-        reason=outcome.reason if outcome else "",
-        complete=outcome.success if outcome else None,
-        usage=_numbers(dialogue.ended),
+        hearing=hearing,
     )
 
 
@@ -147,13 +143,3 @@ def paired_items(lost: list[_Any], invented: list[_Any], parts: slice) -> Iterat
             lost.remove(item)
             invented.remove(partner)
             yield item, partner
-
-
-def _numbers(outcome: Outcome) -> dict[str, float]:
-    """What each speaker used, by name: ``system seconds``."""
-    return {
-        f"{'system' if side == 'agent' else side} {name}": float(count)
-        for side, usage in outcome.usage.items()
-        for name, count in structs.asdict(usage).items()
-        if count is not None and name != "tokens"
-    }

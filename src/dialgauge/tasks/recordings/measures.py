@@ -27,10 +27,9 @@ from dialgauge.measures import (
     Units,
 )
 from dialgauge.tasks import measures as task_measures
-from dialgauge.tasks.recordings.compat import CompatVerdict
 from dialgauge.tasks.recordings.conduct import Listener
-from dialgauge.tasks.recordings.judged_conversations import JudgedConversation, JudgedConversations
-from dialgauge.tasks.recordings.outcomes import StrictVerdict, TaskOutcome
+from dialgauge.tasks.recordings.judging import JudgedConversation, JudgedConversations
+from dialgauge.tasks.recordings.strict import TaskOutcome
 from dialgauge.worlds.town import TownSearch
 
 FAMILY = "outcomes"
@@ -42,7 +41,7 @@ _ANY_RULES = ("mwzeval", "grounded", *OUTCOME_RULES)
 
 #: Numerator and denominator of one conversation; None where it has no score.
 _Pair: TypeAlias = tuple[float, float] | None
-_Count: TypeAlias = Callable[["JudgedConversation", Settings, str], _Pair]
+_Count: TypeAlias = Callable[[JudgedConversation, Settings, str], _Pair]
 
 _CONVLAB = "Zhu et al. 2020, ConvLab-2"
 _OURS = "dialgauge: what the database and the record of calls support"
@@ -109,14 +108,15 @@ class OutcomeEvidence(Units):
         """Does the system speak in acts, which ConvLab-2's rules go by?"""
         return all(judged.compat is not None for judged in self.judged)
 
+    def successes(self, rules: str) -> list[bool | None]:
+        """Did each conversation succeed by a rule set?"""
+        return [succeeded(judged, rules, self.domain) for judged in self.judged]
+
     def trial_verdicts(self, settings: Settings) -> Sequence[tuple[int, Sequence[bool]]]:
         """For each goal the place of its first trial, and the verdicts on those that have one."""
-        rules, domain = str(settings["rules"]), self.domain
+        verdicts = self.successes(str(settings["rules"]))
         return [
-            (
-                places[0],
-                [done for index in places if (done := succeeded(self.judged[index], rules, domain)) is not None],
-            )
+            (places[0], [done for index in places if (done := verdicts[index]) is not None])
             for places in self.goals.values()
         ]
 
@@ -144,11 +144,15 @@ def _no_rules(evidence: Any, settings: Settings) -> str | None:
     rules = str(settings["rules"])
     if rules not in OUTCOME_RULES:
         return f"conversations are judged by the rules {STRICT} or {COMPAT}, not {rules}"
-    if isinstance(evidence, OutcomeEvidence) and rules not in evidence.rules:
+    if rules == STRICT or not isinstance(evidence, OutcomeEvidence):
+        return _no_calls(evidence, settings)
+    if COMPAT not in evidence.rules:
         return "ConvLab-2's rules know MultiWOZ's town and no other domain"
-    if isinstance(evidence, OutcomeEvidence) and rules == COMPAT and not evidence.has_acts:
-        return f"{NEEDS_ACTS}: ConvLab-2's rules go by the system's acts, and it has words alone"
-    return _no_conversations(evidence, settings) if rules == COMPAT else _no_calls(evidence, settings)
+    return (
+        None
+        if evidence.has_acts
+        else f"{NEEDS_ACTS}: ConvLab-2's rules go by the system's acts, and it has words alone"
+    )
 
 
 def _no_bookings(evidence: Any, settings: Settings) -> str | None:
@@ -165,13 +169,8 @@ def _no_calls(evidence: Any, settings: Settings) -> str | None:
 
 
 def _no_conversations(evidence: Any, settings: Settings) -> str | None:
-    if not isinstance(evidence, OutcomeEvidence):
-        return "it judges recorded conversations, and these are responses"
-    return None
-
-
-def _verdict(conversation: JudgedConversation, settings: Settings) -> StrictVerdict | CompatVerdict | None:
-    return conversation.compat if settings["rules"] == COMPAT else conversation.strict
+    is_ours = isinstance(evidence, OutcomeEvidence)
+    return None if is_ours else "it judges recorded conversations, and these are responses"
 
 
 def _share(value: float | bool | None) -> _Pair:
@@ -180,19 +179,19 @@ def _share(value: float | bool | None) -> _Pair:
 
 def succeeded(conversation: JudgedConversation, rules: str, domain: str = "") -> bool | None:
     """Did a conversation succeed, or one domain of it? None where there is no verdict."""
-    verdict = conversation.compat if rules == COMPAT else conversation.strict
-    if verdict is None or not domain:
-        return None if verdict is None else verdict.success
-    if isinstance(verdict, CompatVerdict):
-        return verdict.domains.get(domain)
-    return verdict.tasks[domain].success if domain in verdict.tasks else None
+    strict, compat = conversation.strict, conversation.compat
+    if rules == COMPAT:
+        return None if compat is None else compat.domains.get(domain) if domain else compat.success
+    if strict is None or not domain:
+        return None if strict is None else strict.success
+    return strict.tasks[domain].success if domain in strict.tasks else None
 
 
 def _successes(evidence: Any, settings: Settings) -> UnitNumbers:
     """Success of conversations, or of responses, as the rule set says."""
     if not isinstance(evidence, OutcomeEvidence):
         return _RESPONSES.units(evidence, settings) if _RESPONSES.units else ()
-    done = [succeeded(judged, str(settings["rules"]), evidence.domain) for judged in evidence.judged]
+    done = evidence.successes(str(settings["rules"]))
     return np.array([[success is True for success in done], [success is not None for success in done]], float)
 
 
@@ -209,7 +208,7 @@ def _of_satisfiable(conversation: JudgedConversation, settings: Settings, domain
 
 
 def _informed(aspect: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    verdict = _verdict(conversation, settings)
+    verdict = conversation.compat if settings["rules"] == COMPAT else conversation.strict
     return None if verdict is None else _share(getattr(verdict, aspect))
 
 
@@ -230,10 +229,6 @@ def _of_tasks(
     return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
 
 
-def _complete(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    return _share(conversation.conduct.complete)
-
-
 def _utterances(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
     if settings["of"] == "successful" and not (conversation.compat is not None and conversation.compat.success):
         return None
@@ -245,8 +240,9 @@ def _acts_per_turn(conversation: JudgedConversation, settings: Settings, domain:
     return float(conversation.conduct.acts[speaker]), float(conversation.conduct.turns[speaker])
 
 
-def _repeated(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    return float(getattr(conversation.conduct, f"repeated_{settings['what']}")), 1.0
+def _counts(name: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
+    """A count of how a conversation went; ``{}`` is what the measure's setting says."""
+    return float(getattr(conversation.conduct, name.format(settings.get("what")))), 1.0
 
 
 def _heard(aspect: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
@@ -257,16 +253,8 @@ def _heard(aspect: str, conversation: JudgedConversation, settings: Settings, do
 
 
 def _card(name: str, title: str, summary: str, formula: str, count: _Count, **more: Any) -> Card[Any]:
-    settled = {"source": _OURS, "obstacle": _no_calls, **more}
-    return Card(
-        name=name,
-        family=FAMILY,
-        title=title,
-        summary=summary,
-        formula=formula,
-        units=partial(_counted, count),
-        **settled,
-    )
+    known = {"name": name, "family": FAMILY, "title": title, "summary": summary, "formula": formula}
+    return Card(**{**known, "source": _OURS, "obstacle": _no_calls, "units": partial(_counted, count), **more})
 
 
 def _by_rules(*arguments: Any, **more: Any) -> Card[Any]:
@@ -355,12 +343,12 @@ CARDS: tuple[Card[Any], ...] = (
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
         "all it wanted, rightly or not, if the user said.", "believed complete / conversations with a belief",
-        _complete,
+        lambda conversation, settings, domain: _share(conversation.dialogue.ended.success),
         source=_CONVLAB, obstacle=_no_conversations,
     ),
     _number(
         "Exchanges", "exchanges", "User turns per conversation.", "user turns / conversations",
-        lambda conversation, settings, domain: (float(conversation.conduct.exchanges), 1.0), unit="exchanges",
+        partial(_counts, "exchanges"), unit="exchanges",
     ),
     _number(
         "Utterances", "utterances", "Utterances per conversation, of all or of those that succeed by compat.",
@@ -373,14 +361,13 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     _number(
         "Repeated", "repetitions", "Constraints or requests per conversation that the user had said before.",
-        "said again / conversations", _repeated, unit="acts",
+        "said again / conversations", partial(_counts, "repeated_{}"), unit="acts",
         parameters=(Parameter("what", "constraints", ("constraints", "requests"), "what is said again"),),
     ),
     _number(
         "LongestRun", "longest run", "Mean of the longest run of user turns with the same acts.",
         "sum of longest runs / conversations",
-        lambda conversation, settings, domain: (float(conversation.conduct.longest_run), 1.0),
-        unit="turns",
+        partial(_counts, "longest_run"), unit="turns",
     ),
     _hearing("HeardPrecision", "precision of what was heard", "precision", "heard and said / heard"),
     _hearing("HeardRecall", "recall of what was said", "recall", "heard and said / said"),

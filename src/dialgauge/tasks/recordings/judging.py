@@ -16,7 +16,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
-from dialgauge.tasks.recordings.outcomes import StrictRules, StrictVerdict
+from dialgauge.tasks.recordings.strict import StrictRules, StrictVerdict
 from dialgauge.worlds.domain import DomainGoal, DomainSearch
 from dialgauge.worlds.town import Failures, TownSearch, town_goal
 
@@ -135,25 +135,22 @@ def _has_acts(dialogue: Dialogue) -> bool:
 
 def is_broken(dialogue: Dialogue) -> bool:
     """Did an error of the system end it?"""
-    outcome = dialogue.outcome
-    return outcome is not None and outcome.reason == AGENT_ERROR and outcome.ended_by != "user"
+    return dialogue.ended.reason == AGENT_ERROR and dialogue.ended.ended_by != "user"
 
 
 def _left_out(dialogue: Dialogue) -> str:
     """Why a conversation gets no verdict; empty where it gets one."""
-    outcome = dialogue.outcome
-    if outcome is None or outcome.reason not in (AGENT_ERROR, *BROKEN_ENDS) or is_broken(dialogue):
+    outcome = dialogue.ended
+    if outcome.reason not in (AGENT_ERROR, *BROKEN_ENDS) or is_broken(dialogue):
         return ""
-    explanation = outcome.facts.get(EXPLANATION) or outcome.reason
-    if outcome.reason == AGENT_ERROR:
-        return f"the user failed: {explanation}"
-    return f"infrastructure broke it: {explanation}"
+    who = "the user failed" if outcome.reason == AGENT_ERROR else "infrastructure broke it"
+    return f"{who}: {outcome.facts.get(EXPLANATION) or outcome.reason}"
 
 
 def _failed(conversation: JudgedConversation) -> JudgedConversation:
     """The same, failed by both rule sets in every task."""
-    outcome = conversation.dialogue.outcome
-    why = TaskFailure(reason="broken_off", given=(outcome.facts.get(EXPLANATION) or outcome.reason,) if outcome else ())
+    outcome = conversation.dialogue.ended
+    why = TaskFailure(reason="broken_off", given=(outcome.facts.get(EXPLANATION) or outcome.reason,))
     strict, compat = conversation.strict, conversation.compat
     if strict is not None:
         tasks = {

@@ -1,6 +1,6 @@
 """What became of each task of a recorded conversation, by the strict rules, and why it failed.
 
-A task succeeds if what the user ended up with (see ``conversation_tracker.py``) satisfies every constraint, every
+A task succeeds if what the user ended up with (see ``tracker.py``) satisfies every constraint, every
 request was answered with the truth about it and nothing else, and where it was to be booked it is booked, with every
 slot as wanted, and the user was told the booking's own reference. What has no rows must have been sent or
 booked, with every slot as wanted; one that is "the hotel" is the one the user settled on, by its name.
@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.reasons import TaskFailure, failure_texts
-from dialgauge.tasks.recordings.conversation_tracker import ConversationTracker, RowIndex, Thread, given_by
+from dialgauge.tasks.recordings.tracker import ConversationTracker, RowIndex, Thread, given_by
 from dialgauge.worlds.domain import UNKNOWN, DomainGoal, DomainSearch, Entity, ServiceTask
 
 
