@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hypothesis import strategies as st
 
 from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.tracking import PreparedInputs, SystemInput
 
 SLOTS = [("hotel", "area"), ("hotel", "book people"), ("train", "leaveAt"), ("taxi", "leaveat"), ("attraction", "name")]
 VALUES = ["north", "Center", "centre", "2", "dontcare", "do n't care", "9:15", "09:15", "18 : 00", "b&b", "café", ""]
+
+
+def prepared(gold: Sequence[Dialogue] | None, systems: Mapping[str, Sequence[Dialogue]], **how: Any) -> PreparedInputs:
+    """Dialogues in memory, ready to be scored."""
+    reference = None if gold is None else SystemInput("gold", gold)
+    return PreparedInputs(reference, [SystemInput(name, own) for name, own in systems.items()], **how)
 
 
 def flat_state(flat: Mapping[str, str]) -> State:

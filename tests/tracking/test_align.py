@@ -10,6 +10,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
 from dialgauge.tracking import PreparedInputs
 from dialgauge.values import profile_named
+from tracking.corpora import prepared
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 SOUTH: State = {"hotel": {"area": ("south",)}}
@@ -29,26 +30,26 @@ def jga(study: PreparedInputs) -> float:
 
 def test_advice_stands_apart_from_what_is_wrong() -> None:
     with pytest.raises(DialgaugeError, match=r"no dialogue: .* 'B'; check .* --rename FILE") as raised:
-        jga(PreparedInputs([gold("A", NORTH)], {"it": [predicted("B", NORTH)]}))
+        jga(prepared([gold("A", NORTH)], {"it": [predicted("B", NORTH)]}))
     assert raised.value.finding.endswith("the predictions like 'B'")
 
 
 def test_ids_meet_without_case_and_ending() -> None:
-    study = PreparedInputs([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
+    study = prepared([gold("PMUL1.json", NORTH)], {"it": [predicted("pmul1", NORTH)]})
     assert jga(study) == 1.0
 
 
 def test_unequal_numbers_of_turns() -> None:
     data = [gold("a", NORTH, NORTH, SOUTH)], {"it": [predicted("a", NORTH, NORTH)]}
-    study = PreparedInputs(*data)
+    study = prepared(*data)
     coverage = study.systems["it"].aligned.coverage
     assert (coverage.turns, coverage.missing_turns, coverage.turn_count_mismatch) == (2, 1, {"a": (3, 2)})
     assert jga(study) == 1.0
-    assert jga(PreparedInputs(*data, coverage="empty")) == pytest.approx(2 / 3)
+    assert jga(prepared(*data, coverage="empty")) == pytest.approx(2 / 3)
 
 
 def test_extra_predictions_are_counted_and_ignored() -> None:
-    study = PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH, SOUTH), predicted("b", SOUTH, SOUTH)]})
+    study = prepared([gold("a", NORTH)], {"it": [predicted("a", NORTH, SOUTH), predicted("b", SOUTH, SOUTH)]})
     coverage = study.systems["it"].aligned.coverage
     assert coverage.extra_dialogues == ["b"]
     assert coverage.extra_turns == 3
@@ -58,7 +59,7 @@ def test_extra_predictions_are_counted_and_ignored() -> None:
 
 def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
     """Turn 1 has no prediction: turn 2 is compared with turn 2, and is two turns away from the error of turn 0."""
-    study = PreparedInputs([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
+    study = prepared([gold("a", NORTH, NORTH, NORTH)], {"it": [predicted("a", SOUTH, None, SOUTH)]})
     counts = study.comparison("it", profile_named("plain")).counts
     assert counts.turn.tolist() == [0, 2]
     weights, _ = parse_measure("FGA@1(rule=code)").units(counts)
@@ -67,7 +68,7 @@ def test_a_missing_turn_in_the_middle_keeps_the_numbers() -> None:
 
 def test_missing_dialogues_under_both_policies() -> None:
     data = [gold("a", NORTH), gold("b", NORTH, {})], {"it": [predicted("a", NORTH)]}
-    left_out, as_empty = PreparedInputs(*data), PreparedInputs(*data, coverage="empty")
+    left_out, as_empty = prepared(*data), prepared(*data, coverage="empty")
     assert jga(left_out) == 1.0
     assert jga(as_empty) == pytest.approx(2 / 3)
     for study in (left_out, as_empty):
@@ -77,7 +78,7 @@ def test_missing_dialogues_under_both_policies() -> None:
 
 
 def test_excluded_dialogues() -> None:
-    study = PreparedInputs(
+    study = prepared(
         [gold("a", NORTH), gold("b", NORTH)], {"it": [predicted("a", NORTH), predicted("b", SOUTH)]}, exclude=["B.json"]
     )
     coverage = study.systems["it"].aligned.coverage
@@ -88,9 +89,9 @@ def test_excluded_dialogues() -> None:
 def test_nothing_shared_is_an_error() -> None:
     for policy in ("intersection", "empty"):
         with pytest.raises(DialgaugeError, match="share no dialogue: gold has ids like 'a', the predictions like 'b'"):
-            PreparedInputs([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
+            prepared([gold("a", NORTH)], {"it": [predicted("b", NORTH)]}, coverage=policy)
     with pytest.raises(DialgaugeError, match="no turn that has a state on both sides"):
-        PreparedInputs([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
+        prepared([gold("a", NORTH, None)], {"it": [predicted("a", None, SOUTH)]})
 
 
 def test_predictions_are_files_or_systems_by_name() -> None:
@@ -108,27 +109,27 @@ def test_predictions_are_files_or_systems_by_name() -> None:
 
 def test_two_dialogues_of_one_id_are_an_error() -> None:
     with pytest.raises(DialgaugeError, match=r"dialogue A\.json: two dialogues have this id"):
-        PreparedInputs([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
+        prepared([gold("a", NORTH), gold("A.json", NORTH)], {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="dialogue A: two dialogues have this id"):
-        PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
+        prepared([gold("a", NORTH)], {"it": [predicted("a", NORTH), predicted("A", SOUTH)]})
 
 
 def test_inputs_without_states_are_errors() -> None:
     words = Dialogue(id="a", turns=(Turn(speaker="user", text="hello"),))
     with pytest.raises(DialgaugeError, match="no turn has a gold state"):
-        PreparedInputs([words], {"it": [predicted("a", NORTH)]})
+        prepared([words], {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="nothing to score as tracking"):
-        PreparedInputs([gold("a", NORTH)], {"it": [words]})
+        prepared([gold("a", NORTH)], {"it": [words]})
     with pytest.raises(DialgaugeError, match="no gold states of its own"):
-        PreparedInputs(None, {"it": [predicted("a", NORTH)]})
+        prepared(None, {"it": [predicted("a", NORTH)]})
     with pytest.raises(DialgaugeError, match="name at least one prediction file"):
-        PreparedInputs([gold("a", NORTH)], {})
+        prepared([gold("a", NORTH)], {})
 
 
 def test_gold_inside_the_predictions_and_gold_beside_them() -> None:
     both = Dialogue(id="a", turns=(Turn(speaker="user", state=NORTH, predicted=NORTH),))
-    assert jga(PreparedInputs(None, {"it": [both]})) == 1.0
-    assert jga(PreparedInputs([gold("a", SOUTH)], {"it": [both]})) == 0.0
+    assert jga(prepared(None, {"it": [both]})) == 1.0
+    assert jga(prepared([gold("a", SOUTH)], {"it": [both]})) == 0.0
 
 
 def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
@@ -142,14 +143,14 @@ def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
         "train": {"leave": ("8:00",), "leave at": ("09:00",)},
         "Restaurant": {"name": ("CAFFÈ-uno – 北京",)},
     }
-    study = PreparedInputs([gold("a", wanted)], {"it": [predicted("a", given)]})
+    study = prepared([gold("a", wanted)], {"it": [predicted("a", given)]})
     comparison = study.comparison("it", profile_named("canon"))
     assert parse_measure("JGA").value(comparison.counts) == 1.0
     assert comparison.out_of_scope == [("police", "name")]
 
 
 def test_one_turn_and_empty_dialogues() -> None:
-    study = PreparedInputs([gold("a", NORTH), gold("empty")], {"it": [predicted("a", NORTH), predicted("empty")]})
+    study = prepared([gold("a", NORTH), gold("empty")], {"it": [predicted("a", NORTH), predicted("empty")]})
     coverage = study.systems["it"].aligned.coverage
     assert (coverage.dialogues, coverage.turns, coverage.gold_dialogues) == (1, 1, 2)
 
@@ -168,17 +169,17 @@ def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
 def test_predictions_in_domains_that_gold_lacks_cost_nothing_under_convlab3() -> None:
     wanted: State = {"hotel": {"name": ("Rosa's B&B|rosas",)}}
     given: State = {"hotel": {"name": ("rosas",)}, "train": {"day": ("monday",)}}
-    study = PreparedInputs([gold("a", wanted, {})], {"it": [predicted("a", given, given)]})
+    study = prepared([gold("a", wanted, {})], {"it": [predicted("a", given, given)]})
     convlab, plain = (study.comparison("it", profile_named(name)).counts for name in ("convlab3", "plain"))
     assert parse_measure("JGA").value(convlab) == 1.0
     assert parse_measure("JGA").value(plain) == 0.0
     spurious: State = {"hotel": {"name": ("rosas",), "area": ("north",)}}
-    study = PreparedInputs([gold("a", wanted)], {"it": [predicted("a", spurious)]})
+    study = prepared([gold("a", wanted)], {"it": [predicted("a", spurious)]})
     assert parse_measure("JGA").value(study.comparison("it", profile_named("convlab3")).counts) == 0.0
 
 
 def test_excluding_what_is_not_there_is_said() -> None:
-    study = PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["nobody"])
+    study = prepared([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["nobody"])
     coverage = study.systems["it"].aligned.coverage
     assert coverage.not_found == ["nobody"]
     assert "not in gold, so not excluded: nobody" in coverage.sentence()
@@ -186,4 +187,4 @@ def test_excluding_what_is_not_there_is_said() -> None:
 
 def test_excluding_everything_is_an_error_that_says_so() -> None:
     with pytest.raises(DialgaugeError, match="is excluded"):
-        PreparedInputs([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])
+        prepared([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])

@@ -12,10 +12,10 @@ from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import parse_measure
-from dialgauge.tracking import DEFAULT_MEASURES, Counts, PreparedInputs, read_counts, slot_episodes
+from dialgauge.tracking import DEFAULT_MEASURES, Counts, read_counts, slot_episodes
 from dialgauge.values import profile_named
 from support.soak import examples
-from tracking.corpora import corpora
+from tracking.corpora import corpora, prepared
 
 CORRECT = 1
 
@@ -109,7 +109,7 @@ def test_views_of_flags() -> None:
 def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
     """JGA, SA, turn matches and FGA by error sets, from flags alone."""
     try:
-        study = PreparedInputs(data[0], {"it": data[1]})
+        study = prepared(data[0], {"it": data[1]})
     except DialgaugeError as error:
         assert "share" in str(error) or "no turn has" in str(error)
         return

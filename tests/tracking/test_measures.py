@@ -12,6 +12,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Measure, cards, parse_measure as parse_any
 from dialgauge.reproduce import shipped
 from dialgauge.tracking import ALL_MEASURES, DEFAULT_MEASURES, chosen_measures
+from tracking.corpora import prepared
 
 
 def parse_measure(text: str) -> Measure[Any]:
@@ -113,12 +114,11 @@ def test_every_card_is_complete(card: Card[Any]) -> None:
 
 def test_value_is_undefined_where_nothing_is_scored() -> None:
     from dialgauge.dialogue import Dialogue, Turn
-    from dialgauge.tracking import PreparedInputs
     from dialgauge.values import profile_named
 
     gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={}),))]
     predicted = [Dialogue(id="a", turns=(Turn(speaker="user", predicted={}),))]
-    counts = PreparedInputs(gold, {"it": predicted}).comparison("it", profile_named("canon")).counts
+    counts = prepared(gold, {"it": predicted}).comparison("it", profile_named("canon")).counts
     for name in ("AGA", "F1", "Precision", "Recall", "RSA(empty=skip)", "F1(average=slot)", "F1(average=domain)"):
         assert math.isnan(parse_measure(name).value(counts)), name
     for name in ("JGA", "SA", "FGA@0.5", "F1(average=turn)", "RSA(empty=one)", "TurnLabel", "DialogueExact"):

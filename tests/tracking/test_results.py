@@ -21,14 +21,13 @@ from dialgauge.tracking import (
     Accumulator,
     Counts,
     LooseState,
-    PreparedInputs,
     StateComparison,
     compute,
 )
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from support.soak import examples
-from tracking.corpora import corpora, pair_of_dialogues
+from tracking.corpora import corpora, pair_of_dialogues, prepared
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
 WRONG: list[tuple[dict[str, str], dict[str, str]]] = [({"train-day": "monday"}, {})]
@@ -40,7 +39,7 @@ def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
 
 
 def compared(gold: list[Dialogue], theirs: list[Dialogue]) -> StateComparison:
-    return PreparedInputs(gold, {"it": theirs}).comparison("it", profile_named("canon"))
+    return prepared(gold, {"it": theirs}).comparison("it", profile_named("canon"))
 
 
 def test_values_and_intervals_are_reproducible() -> None:

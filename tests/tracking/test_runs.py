@@ -18,7 +18,6 @@ from dialgauge.report import RunSet, Table, run_page
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import (
     Accumulator,
-    PreparedInputs,
     SgdScoring,
     chosen_measures,
     read_counts,
@@ -28,6 +27,7 @@ from dialgauge.tracking.details import tracking_details
 from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from support.trackers import gold_dialogues, tracker
+from tracking.corpora import prepared
 
 NORTH: State = {"hotel": {"area": ("north",)}}
 
@@ -66,7 +66,7 @@ def official() -> RunSet:
         return Turn(speaker="user", state=state, active=("Hotels_1",), intents={"Hotels_1": "Find"})
 
     gold, theirs = ([Dialogue(id=name, turns=(turn(one),)) for name in ("x", "y")] for one in ("1", "2"))
-    study = PreparedInputs(gold, {"sgd": theirs}, exclude=["y"])
+    study = prepared(gold, {"sgd": theirs}, exclude=["y"])
     profiles = [profile_named("verbatim")]
     measures = chosen_measures("JGA,F1")
     sgd = SgdScoring(schema, ["Hotels_1"])
@@ -76,7 +76,7 @@ def official() -> RunSet:
 def with_sensitivity() -> RunSet:
     gold = gold_dialogues(4)
     profiles = [profile_named(name) for name in ("plain", "canon")]
-    study = PreparedInputs(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
+    study = prepared(gold, {"a": tracker(gold, 0.3, 1), "b": tracker(gold, 0.3, 2)})
     return RunSet(score_prepared(study, chosen_measures("AGA"), profiles[1:], resampling=None, sensitivity=profiles))
 
 
@@ -110,7 +110,7 @@ def test_the_contract_of_runs(sort: object, tmp_path: Path) -> None:
 def test_counts_are_read_back_as_they_were() -> None:
     gold = gold_dialogues(6)
     theirs = tracker(gold, 0.3, 1)
-    counts = PreparedInputs(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
+    counts = prepared(gold, {"it": theirs}).comparison("it", profile_named("canon")).counts
     again = read_counts(dialgauge.score(gold, {"it": theirs}, measures="JGA", intervals=False)[0])
     for name in ("dialogue", "turn", "first"):
         assert np.array_equal(getattr(counts, name), getattr(again, name)), name

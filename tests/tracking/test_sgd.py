@@ -18,11 +18,11 @@ from dialgauge.tracking import (
     OFFICIAL_NAMES,
     SGD_CARDS,
     Matching,
+    PreparedInputs,
     SgdFrames,
     SgdScoring,
     chosen_measures,
     load,
-    prepare_inputs,
     score_prepared,
     score_sgd,
 )
@@ -260,7 +260,7 @@ def test_blank_slots_are_said_and_stay_out_of_the_other_scores(tmp_path: Path) -
     ]
     schema.write_text(json.dumps([{"service_name": "Hotels_1", "slots": slots, "intents": [{"name": "Find"}]}]))
     scoring = SgdScoring(read_ontology(schema))
-    study = prepare_inputs(load(gold, "gold"), [load(theirs, "mine")])
+    study = PreparedInputs(load(gold, "gold"), [load(theirs, "mine")])
     measures = chosen_measures("JGA")
     results = score_prepared(study, measures, [profile_named("verbatim")], resampling=None, sgd=scoring)
     assert results[0]["JGA"] == 1.0

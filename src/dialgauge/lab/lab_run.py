@@ -47,7 +47,7 @@ from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.source import own_source
 from dialgauge.tasks import JudgedConversations, judge_outcomes, outcome_frames, score_outcomes
 from dialgauge.text import Note, counted
-from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, chosen_measures, state_scores
+from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, SystemInput, chosen_measures, state_scores
 from dialgauge.users import UserOptions, domain_profile, user_scores
 from dialgauge.values import profile_named
 from dialgauge.worlds.domain import Domain
@@ -293,7 +293,12 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
     if not domain.multiwoz:
         held = [_with_canonical_states(dialogue, domain) for dialogue in held]
     # A turn after which the system shows no state is no turn that it got right.
-    inputs = PreparedInputs(held, {"system": held}, coverage="empty", ontology=loaded.search.tracked)
+    inputs = PreparedInputs(
+        SystemInput("gold", held),
+        [SystemInput("system", held)],
+        coverage="empty",
+        ontology=loaded.search.tracked,
+    )
     resampling = Resampling(resamples, seed) if resamples else None
     [scores] = state_scores(inputs, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)
     return scores

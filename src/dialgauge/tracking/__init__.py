@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dialgauge.tracking.inputs import (
         LooseState as LooseState,
         Source as Source,
+        SystemInput as SystemInput,
         Systems as Systems,
         cut_down as cut_down,
         declared_scope as declared_scope,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
         compared_counts as compared_counts,
         sweep_counts as sweep_counts,
     )
-    from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs, prepare_inputs as prepare_inputs
+    from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs
     from dialgauge.tracking.ratings import write_rating_sheets as write_rating_sheets
     from dialgauge.tracking.renaming import Renaming as Renaming
     from dialgauge.tracking.scoring import (

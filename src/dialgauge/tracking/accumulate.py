@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, choice
 from dialgauge.measures import Measure, Resampling, Scores
 from dialgauge.text import counted
-from dialgauge.tracking.align import TurnCoverage
+from dialgauge.tracking.align import POLICIES, TurnCoverage
 from dialgauge.tracking.counts import Counts
-from dialgauge.tracking.inputs import LooseState, states_dialogue
+from dialgauge.tracking.inputs import LooseState, SystemInput, states_dialogue
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures
-from dialgauge.tracking.prepared_inputs import PreparedInputs, coverage_policy
+from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.scoring import state_scores
 from dialgauge.tracking.states import StateComparison
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
@@ -46,7 +46,7 @@ class Accumulator:
     ) -> None:
         self.profile = profile_named(profile) if isinstance(profile, str) else profile
         self.measures: list[Measure[Any]] = chosen_measures(measures)
-        self.policy = coverage_policy(coverage)
+        self.policy = choice(coverage, POLICIES, "coverage")
         self.reset()
 
     def reset(self) -> None:
@@ -96,7 +96,9 @@ class Accumulator:
     def _inputs(self) -> PreparedInputs:
         if not self._gold and not self._predicted:
             raise DialgaugeError("nothing has been added yet: call update first")
-        return PreparedInputs(self._gold, {_NAME: self._predicted}, coverage=self.policy)
+        return PreparedInputs(
+            SystemInput("gold", self._gold), [SystemInput(_NAME, self._predicted)], coverage=self.policy
+        )
 
 
 def compute(

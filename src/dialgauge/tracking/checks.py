@@ -50,18 +50,16 @@ def check_notes(
     profile: Profile,
     inventory: Collection[Pair],
     *,
-    numbered_from: int,
     accept: Collection[str],
 ) -> list[Note]:
     """The findings as notes; shifted turns and ids that do not meet are errors unless accepted.
 
-    The coder says which states are the same. ``inventory`` has the slots that the profile or an ontology knows,
-    ``numbered_from`` is the number that the file gives to its first turns.
+    The coder says which states are the same. ``inventory`` has the slots that the profile or an ontology knows.
     """
     stops, notes = list(_other_ids(system.aligned.coverage)), list[Note]()
     if system.gold is not None and system.predicted.kind != "judged":
         states = _states(system, system.gold, coder)
-        stops = [*_shifted_turns(system, states, numbered_from), *stops]
+        stops = [*_shifted_turns(system, states), *stops]
         gold = system.gold.filled_at(_marked(system.gold, states.gold_rows)[system.gold.cell_row])
         chosen = _marked(system.predicted, states.rows)
         predicted = system.predicted.filled_at(chosen[system.predicted.cell_row])
@@ -97,7 +95,7 @@ def _states(system: System, gold: EncodedDialogues, coder: Coder) -> _States:
     return _States(wanted, given, aligned.dialogue[there], gold_rows, rows, wanted[gold_rows], given[rows])
 
 
-def _shifted_turns(system: System, states: _States, numbered_from: int) -> Iterable[tuple[Note, str]]:
+def _shifted_turns(system: System, states: _States) -> Iterable[tuple[Note, str]]:
     """Turns at which the prediction changes and gold differs from its state so many turns away: which does it equal?
 
     A tracker that stops changing repeats an old state, and its turns are not shifted; one that never changes is frozen.
@@ -124,7 +122,7 @@ def _shifted_turns(system: System, states: _States, numbered_from: int) -> Itera
     message = (
         f"{moved:,} of {counted(turns, 'prediction')} equal gold's state of {where}, and {right:,} that of their own"
     )
-    yield Note(TURNS, message), _counting_advice(_fitting(gold, system.predicted, states), numbered_from)
+    yield Note(TURNS, message), _counting_advice(_fitting(gold, system.predicted, states), system.given.numbered_from)
 
 
 def _counting_advice(fitting: Mapping[Counting, int], numbered_from: int) -> str:

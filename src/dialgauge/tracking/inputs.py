@@ -43,7 +43,7 @@ Source: TypeAlias = "str | Path | Corpus | Sequence[Dialogue] | AnyFrame | Plain
 Systems: TypeAlias = "str | Path | Sequence[str | Path] | Mapping[str, Source]"
 
 #: What is remarked of predicted values that mean "absent", though not to every public evaluator.
-BLANKS = (
+_BLANKS = (
     "predicted values 'none' or empty read as absent (SGD's official scores, with --schema, and the profile mwzeval "
     "count them as filled)"
 )
@@ -58,30 +58,6 @@ class Remark(Struct, frozen=True):
     what: str
     count: int
     first: str = ""
-
-    def note(self) -> Note:
-        """``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``."""
-        return Note("remarks", f"{self.what}: {self.count:,}{f' (first in {self.first})' if self.first else ''}")
-
-
-def blank_remarks(dialogues: Sequence[Dialogue]) -> list[Remark]:
-    """A remark on slots whose value means "absent", where a format keeps them apart."""
-    if not carries(dialogues, "blank"):
-        return []
-    places = [
-        f"dialogue {dialogue.id}, turn {number}"
-        for dialogue in dialogues
-        for number, turn in enumerate(dialogue.turns)
-        for slots in (turn.blank or {}).values()
-        for _ in slots
-    ]
-    return [Remark(BLANKS, len(places), places[0])] if places else []
-
-
-def remarks_on(remarks: Sequence[Remark], *, official: bool, counts_blanks: bool) -> list[Remark]:
-    """What to say beside scores; the official ones say themselves what they do with blank values."""
-    kept = [remark for remark in remarks if not (official and remark.what == BLANKS)]
-    return [replace(remark, what=_FILLED) if counts_blanks and remark.what == BLANKS else remark for remark in kept]
 
 
 class SystemInput(Struct, frozen=True, eq=False):
@@ -107,6 +83,8 @@ class SystemInput(Struct, frozen=True, eq=False):
     numbered_from: int = 0
     #: What a mapping says of turns without a row.
     missing: str = ""
+    #: What was changed as asked.
+    notes: tuple[Note, ...] = ()
 
     @property
     def brings_gold(self) -> bool:
@@ -120,8 +98,36 @@ class SystemInput(Struct, frozen=True, eq=False):
         kind = f"{self.format}, " if self.format else ""
         return f"{self.name}: {kind}{counted(len(self.dialogues), 'dialogue')}, {turns}"
 
-    def notes(self) -> list[Note]:
-        return [Note("read_as", f"read as: {self.read_as}")] if self.read_as else []
+    @property
+    def said(self) -> list[Note]:
+        """How it was read, and what was changed as asked."""
+        return [*([Note("read_as", f"read as: {self.read_as}")] if self.read_as else []), *self.notes]
+
+    def remark_notes(self, *, official: bool, counts_blanks: bool) -> list[Note]:
+        """What was read as something else: ``numbers read as texts: 12 (first in dialogue MUL0001, turn 3)``.
+
+        The official scores of SGD say themselves what they do with values that mean "absent".
+        """
+        remarks = list(self.remarks)
+        if not official and (blanks := _blanks(self.dialogues)):
+            remarks.append(Remark(_FILLED if counts_blanks else _BLANKS, len(blanks), blanks[0]))
+        return [
+            Note("remarks", f"{each.what}: {each.count:,}{f' (first in {each.first})' if each.first else ''}")
+            for each in remarks
+        ]
+
+
+def _blanks(dialogues: Sequence[Dialogue]) -> list[str]:
+    """Where slots have a value that means "absent", in formats that keep them apart."""
+    if not carries(dialogues, "blank"):
+        return []
+    return [
+        f"dialogue {dialogue.id}, turn {number}"
+        for dialogue in dialogues
+        for number, turn in enumerate(dialogue.turns)
+        for slots in (turn.blank or {}).values()
+        for _ in slots
+    ]
 
 
 def load(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -27,7 +27,9 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import carries
 from dialgauge.text import Note, counted, some_of
+from dialgauge.tracking.inputs import SystemInput
 from dialgauge.yaml_file import read_yaml
 
 T = TypeVar("T")
@@ -59,53 +61,52 @@ def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path
     return renaming
 
 
-def renamed(dialogues: Sequence[Dialogue], renaming: Renaming) -> tuple[list[Dialogue], list[Note]]:
-    """The predictions under their new names, and what was renamed."""
-    worker = _Renamer(renaming, dialogues)
-    made = [worker.dialogue(dialogue) for dialogue in dialogues]
+def renamed(system: SystemInput, renaming: Renaming) -> SystemInput:
+    """The predictions under their new names, and notes on what was renamed."""
+    predicts = carries(system.dialogues, "predicted") or carries(system.dialogues, "judged")
+    #: What of a turn was predicted; in SGD's format it is called the state.
+    sides = ("predicted", "blank", "judged") if predicts else ("state", "blank")
+    names = _Names(renaming)
+    made = [names.dialogue(dialogue, sides) for dialogue in system.dialogues]
     wanted = {**renaming.slots, **renaming.domains, **renaming.dialogues}
-    done = [f"{old} to {wanted[old]} ({counted(count, 'time')})" for old, count in worker.used.items()]
+    done = [f"{old} to {wanted[old]} ({counted(count, 'time')})" for old, count in names.used.items()]
     notes = [Note("renamed", f"renamed as asked: {some_of(done, 5)}" if done else "nothing to rename as asked")]
-    if unused := [name for name in wanted if name not in worker.used]:
+    if unused := [name for name in wanted if name not in names.used]:
         notes.append(Note("renamed", f"no such name in the predictions, so not renamed: {some_of(unused, 5)}"))
-    return made, notes
+    return replace(system, dialogues=made, notes=(*system.notes, *notes))
 
 
-class _Renamer:
-    def __init__(self, renaming: Renaming, dialogues: Sequence[Dialogue]) -> None:
-        turns = (turn for dialogue in dialogues for turn in dialogue.turns)
-        predicts = any(turn.predicted is not None or turn.judged is not None for turn in turns)
-        #: What of a turn was predicted; in SGD's format it is called the state.
-        self._sides = ("predicted", "blank", "judged") if predicts else ("state", "blank")
+class _Names:
+    """New names by old ones in small letters, and how often each was met."""
+
+    def __init__(self, renaming: Renaming) -> None:
         self._slots = {old.lower(): (old, *new.split("-", 1)) for old, new in renaming.slots.items()}
         self._domains = {old.lower(): (old, new) for old, new in renaming.domains.items()}
         self._dialogues = {dialogue_key(old): (old, new) for old, new in renaming.dialogues.items()}
-        #: How often each name was met.
         self.used: Counter[str] = Counter()
 
-    def dialogue(self, dialogue: Dialogue) -> Dialogue:
-        known = self._dialogues.get(dialogue_key(dialogue.id))
-        if known:
+    def dialogue(self, dialogue: Dialogue, sides: Sequence[str]) -> Dialogue:
+        name, turns = dialogue.id, dialogue.turns
+        if known := self._dialogues.get(dialogue_key(name)):
             self.used[known[0]] += 1
-        turns = dialogue.turns
+            name = known[1]
         if self._slots or self._domains:
             try:
-                turns = tuple(map(self._turn, turns))
+                turns = tuple(
+                    replace(turn, **{side: self._state(getattr(turn, side)) for side in sides}) for turn in turns
+                )
             except DialgaugeError as error:
                 raise error.at(dialogue=dialogue.id) from error
-        return replace(dialogue, id=known[1] if known else dialogue.id, turns=turns)
+        return replace(dialogue, id=name, turns=turns)
 
-    def _turn(self, turn: Turn) -> Turn:
-        changed = {name: self._state(state) for name in self._sides if (state := getattr(turn, name)) is not None}
-        return replace(turn, **changed) if changed else turn
-
-    def _state(self, state: Mapping[str, Mapping[str, T]]) -> dict[str, dict[str, T]]:
+    def _state(self, state: Mapping[str, Mapping[str, T]] | None) -> dict[str, dict[str, T]] | None:
+        if state is None:
+            return None
         made: dict[str, dict[str, T]] = {}
         for domain, slots in state.items():
             for slot, value in slots.items():
                 new_domain, new_slot = self._pair(domain, slot)
-                names = made.setdefault(new_domain, {})
-                if names.setdefault(new_slot, value) != value:
+                if made.setdefault(new_domain, {}).setdefault(new_slot, value) != value:
                     raise DialgaugeError(
                         f"--rename makes {new_domain}-{new_slot} of two slots with different values in one turn, "
                         f"{domain}-{slot} and another; give each a name of its own"
@@ -152,8 +153,8 @@ AS_READ = Counting()
 COUNTINGS = (AS_READ, Counting(1), Counting(2), Counting(0, 2), Counting(1, 2))
 
 
-def recounted(dialogues: Iterable[Dialogue], turns: str, numbered_from: int) -> tuple[list[Dialogue], Note]:
-    """Dialogues whose first turns a file numbers so, counted as ``shift=1``, ``step=2`` or both say."""
+def recounted(system: SystemInput, turns: str) -> SystemInput:
+    """The turns of a system counted as ``shift=1``, ``step=2`` or both say, where its file numbers the first so."""
     values = {"shift": 0, "step": 1}
     for part in turns.split(","):
         name, _, number = part.strip().partition("=")
@@ -165,11 +166,12 @@ def recounted(dialogues: Iterable[Dialogue], turns: str, numbered_from: int) -> 
         raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")
     counting = Counting(**values)
     if counting.step == 1:
-        counting = Counting(counting.shift - numbered_from)
+        counting = Counting(counting.shift - system.numbered_from)
     made = []
-    for dialogue in dialogues:
+    for dialogue in system.dialogues:
         places = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
         length = max((place for place in places if place is not None), default=-1) + 1
         moved = tuple(places.get(place, Turn(speaker="user")) for place in range(length))
         made.append(replace(dialogue, turns=moved))
-    return made, Note("renumbered", f"turns counted as asked: {counting.sentence()}")
+    note = Note("renumbered", f"turns counted as asked: {counting.sentence()}")
+    return replace(system, dialogues=made, notes=(*system.notes, note))

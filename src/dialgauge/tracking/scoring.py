@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypedDict
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from dialgauge.dialogue import Ontology
 from dialgauge.engine import SILENT, Progress, Workers, place_of
@@ -18,19 +16,9 @@ from dialgauge.measures import Measure, Resampling, Scores, Signature, SystemEvi
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
-from dialgauge.tracking.checks import accepted_kinds, check_notes
+from dialgauge.tracking.checks import ROLES, accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes, scored_sentences
-from dialgauge.tracking.inputs import (
-    SELF,
-    Source,
-    SystemInput,
-    Systems,
-    load,
-    load_parts,
-    load_systems,
-    named_systems,
-    remarks_on,
-)
+from dialgauge.tracking.inputs import SELF, Source, SystemInput, Systems, load, load_parts, load_systems, named_systems
 from dialgauge.tracking.measures import (
     MeasureChoice,
     averages_slots,
@@ -39,8 +27,9 @@ from dialgauge.tracking.measures import (
     slots_without_gold,
 )
 from dialgauge.tracking.parts import RunParts
-from dialgauge.tracking.prepared_inputs import PreparedInputs, System, prepare_inputs
+from dialgauge.tracking.prepared_inputs import PreparedInputs, System
 from dialgauge.tracking.renaming import Renaming, read_renaming, recounted, renamed
+from dialgauge.tracking.roles import require_roles
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import run_tables
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
@@ -121,29 +110,40 @@ def score(
     slots = read_ontology(Path(ontology)) if isinstance(ontology, str | Path) else ontology
     accepted = accepted_kinds(accept)
     with progress.reading(1 + len(named_systems(predictions))) as advance:
-        many = place_of(workers).asked
-        if many and isinstance(gold, str | Path):
+        if place_of(workers).asked and isinstance(gold, str | Path):
             reference: SystemInput | None = load_parts(gold, "gold", gold_format, workers)
         else:
             reference = None if gold is None else load(gold, "gold", gold_format)
         advance(1)
         empty = reference is not None and coverage == "empty"
         systems = load_systems(predictions, pred_format, may_be_empty=empty, workers=workers)
-    for system_input in (reference, *systems):
-        if system_input is not None:
-            progress.say(system_input.described())
+    for each in (reference, *systems):
+        if each is not None:
+            progress.say(each.described())
     people: Mapping[str, Ratings] = {}
     if ratings is not None:
         from dialgauge.tracking.ratings import ratings_of
 
         people = ratings_of(ratings, [system.name for system in systems], rated)
-    systems, notes = _as_asked(systems, turns, rename)
+    if rename is not None:
+        renaming = read_renaming(rename)
+        systems = [renamed(system, renaming) for system in systems]
+    if turns is not None:
+        systems = [recounted(system, turns) for system in systems]
     for system in systems if reference else ():
         if system.brings_gold:
             progress.say(f"{system.name}: ignoring its own gold states in favour of GOLD")
+    if ROLES not in accepted:
+        require_roles(reference, systems)
     inventory = slots or (sgd.schema if sgd else None)
-    inputs = prepare_inputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory, accept=accepted)
-    inputs.notes = _checked(inputs, systems, rules, notes, accepted)
+    inputs = PreparedInputs(reference, systems, coverage=coverage, exclude=exclude, ontology=inventory)
+    notes = {
+        (system.name, rule.label): check_notes(
+            system, inputs.coder(rules[0]), rule, inputs.inventory(rule), accept=accepted
+        )
+        for system in inputs.systems.values()
+        for rule in rules
+    }
     usual = [profile_named(name) for name in SENSITIVITY_PROFILES] if sensitivity else []
     others = [*usual, *(profile for profile in rules if profile not in usual)] if sensitivity else []
     steps = len(inputs.systems) * sum(1 + len(profile.values) for profile in others)
@@ -154,6 +154,7 @@ def score(
             rules,
             resampling=Resampling(resamples, seed) if intervals and resamples else None,
             required=required_measures(measures),
+            notes=notes,
             sgd=sgd,
             sensitivity=others,
             ratings=people,
@@ -174,51 +175,6 @@ def _profiles(given: str | Profile | Sequence[str | Profile]) -> list[Profile]:
     return [profile_named(each) if isinstance(each, str) else each for each in named]
 
 
-def _as_asked(
-    systems: Sequence[SystemInput],
-    turns: str | None,
-    rename: Renaming | Mapping[str, Mapping[str, str]] | str | Path | None,
-) -> tuple[list[SystemInput], dict[str, list[Note]]]:
-    """The systems with names and turns as asked, and what to say of each."""
-    renaming = None if rename is None else read_renaming(rename)
-    made, notes = [], {}
-    for system in systems:
-        dialogues, said = system.dialogues, system.notes()
-        if renaming is not None:
-            dialogues, names = renamed(dialogues, renaming)
-            said += names
-        if turns is not None:
-            dialogues, note = recounted(dialogues, turns, system.numbered_from)
-            said.append(note)
-        made.append(replace(system, dialogues=dialogues))
-        notes[system.name] = said
-    return made, notes
-
-
-def _checked(
-    inputs: PreparedInputs,
-    systems: Sequence[SystemInput],
-    profiles: Sequence[Profile],
-    input_notes: Mapping[str, Sequence[Note]],
-    accept: Collection[str],
-) -> dict[tuple[str, str], list[Note]]:
-    """Notes on each system under each profile; shifted turns and ids that do not meet are errors unless accepted."""
-    coder = inputs.coder(profiles[0])
-    notes: dict[tuple[str, str], list[Note]] = {}
-    for system in systems:
-        for profile in profiles:
-            found = check_notes(
-                inputs.systems[system.name],
-                coder,
-                profile,
-                inputs.inventory(profile),
-                numbered_from=system.numbered_from,
-                accept=accept,
-            )
-            notes[system.name, profile.label] = [*input_notes[system.name], *found]
-    return notes
-
-
 def _require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
     """An error where every profile brings its own slots, so that those of an ontology would change nothing."""
     if all(profile.inventory is not None for profile in profiles):
@@ -229,14 +185,6 @@ def _require_open_inventory(profiles: Sequence[Profile], given: str) -> None:
         )
 
 
-class _Prepared(Struct, frozen=True, eq=False):
-    """A system under a profile, ready to be measured."""
-
-    system: System
-    comparison: StateComparison
-    evidence: SystemEvidence
-
-
 def score_prepared(
     inputs: PreparedInputs,
     measures: Sequence[Measure[Any]],
@@ -244,6 +192,7 @@ def score_prepared(
     *,
     resampling: Resampling | None,
     required: Collection[str] = (),
+    notes: Mapping[tuple[str, str], Sequence[Note]] = MappingProxyType({}),
     sgd: SgdScoring | None = None,
     sensitivity: Sequence[Profile] = (),
     ratings: Mapping[str, Ratings] | None = None,
@@ -252,27 +201,33 @@ def score_prepared(
     """Score every system under every profile.
 
     A measure that a system's input cannot give is left out and said so; if it is ``required``, because the user named
-    it, it is an error. With ``sensitivity``, the first measure is also computed under those profiles; ``advance`` is
-    told of every comparison that takes.
+    it, it is an error. ``notes`` are of a system under the label of a profile. With ``sensitivity``, the first measure
+    is also computed under those profiles; ``advance`` is told of every comparison that takes.
     """
-    prepared = [_prepared(inputs, name, profile, measures, required) for profile in profiles for name in inputs.systems]
-    scored = score_systems([entry.evidence for entry in prepared], resampling)
+    pairs = [(system, profile) for profile in profiles for system in inputs.systems.values()]
+    comparisons = [inputs.comparison(system.name, profile) for system, profile in pairs]
+    evidence = [
+        _evidence(comparison, system.name, measures, required)
+        for comparison, (system, _) in zip(comparisons, pairs, strict=True)
+    ]
+    scored = score_systems(evidence, resampling)
     official = {name: sgd.score(system) for name, system in inputs.systems.items()} if sgd else {}
     more: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
     if sensitivity:
         from dialgauge.tracking.sensitivity import SENSITIVITY, profile_sensitivity
 
-        frames = profile_sensitivity(inputs, prepared[0].evidence.measures[0], sensitivity, advance)
+        frames = profile_sensitivity(inputs, evidence[0].measures[0], sensitivity, advance)
         more = {name: {SENSITIVITY: frame} for name, frame in frames.items()}
     runs = []
-    for entry, scores in zip(prepared, scored, strict=True):
-        name = entry.system.name
-        tables = dict(more[name])
-        if given := (ratings or {}).get(name):
+    for (system, profile), comparison, scores in zip(pairs, comparisons, scored, strict=True):
+        tables = dict(more[system.name])
+        if given := (ratings or {}).get(system.name):
             from dialgauge.tracking.ratings import rating_tables
 
-            tables |= rating_tables(given, name, scores, entry.comparison.counts)
-        runs.append(_run(inputs, entry, scores, resampling, tables, official.get(name)))
+            tables |= rating_tables(given, system.name, scores, comparison.counts)
+        said = notes.get((system.name, profile.label), ())
+        kept = [measure for measure in measures if str(measure) in scores.scores]
+        runs.append(_run(inputs, system, comparison, kept, scores, said, resampling, tables, official.get(system.name)))
     return runs
 
 
@@ -280,65 +235,58 @@ def state_scores(
     inputs: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
 ) -> list[Scores]:
     """The scores of every system, without making runs."""
-    return score_systems(
-        [_prepared(inputs, name, profile, measures, ()).evidence for name in inputs.systems], resampling
-    )
+    evidence = [_evidence(inputs.comparison(name, profile), name, measures, ()) for name in inputs.systems]
+    return score_systems(evidence, resampling)
 
 
-def _prepared(
-    inputs: PreparedInputs, name: str, profile: Profile, measures: Sequence[Measure[Any]], required: Collection[str]
-) -> _Prepared:
-    comparison = inputs.comparison(name, profile)
+def _evidence(
+    comparison: StateComparison, name: str, measures: Sequence[Measure[Any]], required: Collection[str]
+) -> SystemEvidence:
     comparison.require_scope(name)
-    counts = comparison.counts
-    obstacles = {str(measure): measure.obstacle(counts) for measure in measures}
+    obstacles = {str(measure): measure.obstacle(comparison.counts) for measure in measures}
     left_out = {measure: why for measure, why in obstacles.items() if why}
     for measure, why in left_out.items():
         if measure in required:
             raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
-    possible = [measure for measure in measures if str(measure) not in left_out]
-    evidence = SystemEvidence(
-        evidence=counts,
-        measures=possible,
+    return SystemEvidence(
+        evidence=comparison.counts,
+        measures=[measure for measure in measures if str(measure) not in left_out],
         dialogues=comparison.aligned.ids,
         signature=comparison.signature,
         coverage=comparison.aligned.coverage.counts(),
         left_out=left_out,
     )
-    return _Prepared(inputs.systems[name], comparison, evidence)
 
 
 def _run(
     inputs: PreparedInputs,
-    prepared: _Prepared,
+    system: System,
+    comparison: StateComparison,
+    measures: Sequence[Measure[Any]],
     scores: Scores,
+    said: Sequence[Note],
     how: Resampling | None,
     tables: Mapping[str, Any],
     official: OfficialScores | None,
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
-    system, comparison, measures = prepared.system, prepared.comparison, prepared.evidence.measures
-    coder = comparison.coder
+    profile, counts = comparison.coder.profile, comparison.counts
     details: dict[str, Any] = {
-        "profile": coder.profile.name,
+        "profile": profile.name,
         "coverage": comparison.aligned.coverage,
-        "counts": comparison.counts.totals() | {"off_ontology": comparison.off_ontology},
+        "counts": counts.totals() | {"off_ontology": comparison.off_ontology},
         "evidence": comparison.basis,
-        "gold_against_itself": inputs.ceiling(system.name, coder.profile, measures),
+        "gold_against_itself": inputs.ceiling(system.name, profile, measures),
     }
-    if any(averages_slots(measure) for measure in measures) and (hidden := slots_without_gold(comparison.counts)):
+    if any(averages_slots(measure) for measure in measures) and (hidden := slots_without_gold(counts)):
         details["slots_without_gold"] = hidden
-    remarks = remarks_on(
-        inputs.remarks.get(system.name, ()), official=bool(official), counts_blanks=coder.profile.counts_blanks
-    )
-    said = inputs.notes.get((system.name, coder.profile.label), ())
-    notes = run_notes(details, [*said, *(remark.note() for remark in remarks)], scores)
+    remarks = system.given.remark_notes(official=official is not None, counts_blanks=profile.counts_blanks)
+    notes = run_notes(details, [*system.given.said, *said, *remarks], scores)
     signature, parts = comparison.signature, RunParts(comparison, measures, how)
     if official:
-        gold = signature["gold"]
         details["sgd"] = official.details()
         parts.add(official.frames, official.frames.ids, official.parts)
-        scores = scores.joined(official.scores(gold, how))
+        scores = scores.joined(official.scores(signature["gold"], how))
         signature = Signature.shared(Signature.parse(each.signature) for each in scores.scores.values())
         notes += official.notes()
     return new_run(
@@ -349,11 +297,11 @@ def _run(
         corpus=system.gold_corpus,
         config={
             "system": system.name,
-            "profile": coder.profile.label,
+            "profile": profile.label,
             "coverage": inputs.policy,
-            "exclude": inputs.excluded,
+            "exclude": sorted(inputs.exclude),
         },
-        inputs=inputs.files.get(system.name, ()),
+        inputs=system.files,
         seeds=how.seed if how else None,
         signature=signature.with_(interval=str(how) if how else ""),
         details=details,
