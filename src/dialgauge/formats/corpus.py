@@ -200,49 +200,31 @@ def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialog
 
 def in_memory(source: object, format: HowToRead = None, success: str = "") -> Corpus:
     """What is in memory as a corpus: frames, plain dictionaries and lists, or dialogues, whose ids are not checked."""
-    from dialgauge.formats.tables import is_frame
+    from dialgauge.formats.tables import frame_table, is_frame, read_tables, with_empty_cells
 
     if isinstance(source, Corpus):
         return source
     if is_frame(source):
-        return _read_frame(source, format, success)
+        table = frame_table(source)
+        if format is not None or not table.has_dialogues:
+            return _as_file(list(map(with_empty_cells, table.rows)), table.name, format, success)
+        corpus = Corpus(source=table.name, format="table", kind="dialogues")
+        corpus.dialogues = [dialogue for _, dialogue in read_tables([table], corpus.notes)]
+        if not corpus.dialogues:
+            raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
+        return corpus
     held = list(source) if isinstance(source, Iterable) and not isinstance(source, Mapping | tuple) else source
     if isinstance(held, list | tuple) and held and all(isinstance(each, Dialogue) for each in held):
         return Corpus(source=f"the {type(source).__name__}", format="", kind="", dialogues=held)
-    return _read_plain(held, format, success)
-
-
-def _read_frame(source: AnyFrame, format: HowToRead, success: str) -> Corpus:
-    from dialgauge.formats.tables import frame_table, read_tables, with_empty_cells
-
-    table = frame_table(source)
-    if format is not None or not table.has_dialogues:
-        return _as_file(list(map(with_empty_cells, table.rows)), table.name, format, success)
-    corpus = Corpus(source=table.name, format="table", kind="dialogues")
-    corpus.dialogues = [dialogue for _, dialogue in read_tables([table], corpus.notes)]
-    if not corpus.dialogues:
-        raise DialgaugeError("it holds no dialogues or predictions", file=corpus.source)
-    return corpus
-
-
-def _read_plain(source: object, format: HowToRead, success: str) -> Corpus:
-    if not isinstance(source, Mapping | list | tuple):
+    if not isinstance(held, Mapping | list | tuple):
         raise DialgaugeError(
-            f"something of type {type(source).__name__} cannot be read: give a file, a frame of polars or pandas, a "
+            f"something of type {type(held).__name__} cannot be read: give a file, a frame of polars or pandas, a "
             "Hugging Face dataset, dialogues, or predictions in dictionaries and lists"
         )
-    name = f"the {type(source).__name__}"
-    return _as_file(source, name, format or ("multiwoz" if _is_multiwoz(source) else None), success)
+    return _as_file(held, f"the {type(held).__name__}", format, success)
 
 
-def _is_multiwoz(source: object) -> bool:
-    """Is it what ``json.load`` makes of a file of MultiWOZ?"""
-    first = next(iter(source.values()), None) if isinstance(source, Mapping) else None
-    log = first.get("log") if isinstance(first, Mapping) else None
-    return isinstance(log, list) and bool(log) and all(isinstance(turn, Mapping) and "metadata" in turn for turn in log)
-
-
-def _as_file(source: object, name: str, format: HowToRead = None, success: str = "") -> Corpus:
+def _as_file(source: object, name: str, format: HowToRead, success: str) -> Corpus:
     """What a file of the same content holds."""
     from dialgauge.formats.plain_python import plain_python
 
@@ -297,15 +279,14 @@ def _asked(format: HowToRead) -> AnyFormat | None:
     return MappedFormat(format) if isinstance(format, FieldMapping) else RecordFormat(format)
 
 
-def _chosen(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[Part, AnyFormat]]:
+def _chosen(source: str | Path, format: HowToRead, limit: int) -> list[tuple[Part, AnyFormat]]:
     """Each part and its format; a named format does not hold for documents (README, ...) beside the data."""
     named = _asked(format)
     parts = resolve(source, limit=limit)
-    chosen: list[tuple[Part, AnyFormat]] = []
-    for part in parts:
-        own = named is not None and not (len(parts) > 1 and is_document(part.stem))
-        chosen.append((part, named if named is not None and own else recognise(part)))
-    yield from chosen
+    beside = len(parts) > 1
+    return [
+        (part, recognise(part) if named is None or (beside and is_document(part.stem)) else named) for part in parts
+    ]
 
 
 def _together(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
