@@ -59,7 +59,7 @@ def test_a_schema_is_an_ontology_with_intents() -> None:
         ([{"service_name": "A", "slots": []}] * 2, "the service 'A' is listed twice"),
         (
             [{"service_name": "A", "slots": [{"name": "x"}, {"name": "x"}]}],
-            "slot 'x' of the service 'A' is listed twice",
+            "slot 'x' of 'A' is listed twice",
         ),
         ([{"service_name": "A"}], "service number 1: .*expected shape"),
     ],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Ontology, SlotSpec, Values
+from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Resource, ResourceFormat
 from dialgauge.formats.jsonfile import decode
@@ -18,10 +19,28 @@ from dialgauge.formats.state_values import alternatives
 
 
 class _Slot(Struct, gc=False):
-    name: str
+    name: str = ""
     description: str = ""
     is_categorical: bool = False
-    possible_values: list[str] = []
+    possible_values: tuple[str, ...] = ()
+
+    def spec(self) -> SlotSpec:
+        return SlotSpec(values=self.possible_values, categorical=self.is_categorical, description=self.description)
+
+
+def _ontology(
+    slots: Iterable[tuple[str, str, SlotSpec]], part: Part, intents: dict[str, tuple[str, ...]] | None = None
+) -> Resource:
+    """The ontology of (domain, slot, specification); a slot that is listed twice is an error."""
+    domains: dict[str, dict[str, SlotSpec]] = {domain: {} for domain in intents or ()}
+    for domain, slot, spec in slots:
+        known = domains.setdefault(domain, {})
+        if slot in known:
+            raise DialgaugeError(f"the slot {slot!r} of {domain!r} is listed twice", file=part.name)
+        known[slot] = spec
+    if not domains:
+        raise DialgaugeError("the ontology is empty", file=part.name)
+    return Resource(kind="ontology", ontology=Ontology(domains=domains, intents=intents or {}))
 
 
 class _Intent(Struct, gc=False):
@@ -35,7 +54,7 @@ class _Service(Struct, gc=False):
     description: msgspec.Raw = msgspec.Raw()
 
 
-_FILE = msgspec.json.Decoder(list[msgspec.Raw])
+_PIECES = msgspec.json.Decoder(list[msgspec.Raw])
 _SERVICE = msgspec.json.Decoder(_Service)
 
 
@@ -51,101 +70,20 @@ class SchemaFormat(ResourceFormat):
         return isinstance(first, dict) and "service_name" in first
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        pieces = decode(_FILE, part.read(), part)
-        services = [_service(raw, number, part) for number, raw in enumerate(pieces, start=1)]
-        domains: dict[str, dict[str, SlotSpec]] = {}
-        for service in services:
-            if service.service_name in domains:
+        intents: dict[str, tuple[str, ...]] = {}
+        slots = []
+        for number, raw in enumerate(decode(_PIECES, part.read(), part), start=1):
+            try:
+                service = decode(_SERVICE, raw, part)
+            except DialgaugeError as error:
+                raise DialgaugeError(f"service number {number}: {error.message}", file=part.name) from error
+            if service.service_name in intents:
                 raise DialgaugeError(f"the service {service.service_name!r} is listed twice", file=part.name)
-            domains[service.service_name] = _slots(service, part)
+            intents[service.service_name] = tuple(intent.name for intent in service.intents)
+            slots += [(service.service_name, slot.name, slot.spec()) for slot in service.slots]
             notes.add("description of a service dropped", int(bool(service.description)))
-        notes.add("details of an intent dropped (only its name is kept)", sum(len(each.intents) for each in services))
-        intents = {each.service_name: tuple(intent.name for intent in each.intents) for each in services}
-        return Resource(kind="ontology", ontology=Ontology(domains=domains, intents=intents))
-
-
-def _service(raw: msgspec.Raw, number: int, part: Part) -> _Service:
-    try:
-        return decode(_SERVICE, raw, part)
-    except DialgaugeError as error:
-        raise DialgaugeError(f"service number {number}: {error.message}", file=part.name) from error
-
-
-def _slots(service: _Service, part: Part) -> dict[str, SlotSpec]:
-    slots: dict[str, SlotSpec] = {}
-    for slot in service.slots:
-        if slot.name in slots:
-            message = f"the slot {slot.name!r} of the service {service.service_name!r} is listed twice"
-            raise DialgaugeError(message, file=part.name)
-        slots[slot.name] = SlotSpec(
-            values=tuple(slot.possible_values), categorical=slot.is_categorical, description=slot.description
-        )
-    return slots
-
-
-SPECIAL = "special_keys"
-
-_MAP = msgspec.json.Decoder(dict[str, dict[str, Any]])
-
-
-class CanonicalMapFile(ResourceFormat):
-    """The values a dataset's goals use, each with the ways people write it; some slots are split by domain first."""
-
-    name = "canonical-map"
-    summary = "canonical values and their paraphrases by slot, as GCDF1 uses them"
-    kind = "values"
-
-    def recognise(self, peek: Peek) -> bool:
-        if not isinstance(peek.json, dict) or peek.first is None or not isinstance(peek.first[1], dict):
-            return False
-        slots = peek.json.values()
-        return all(isinstance(table, dict) for table in slots) and any(_is_table(table) for table in slots)
-
-    def load(self, part: Part, notes: Notes) -> Resource:
-        content = decode(_MAP, part.read(), part)
-        for slot, table in content.items():
-            tables = [(slot, table)] if SPECIAL in table else [(f"{slot}.{key}", sub) for key, sub in table.items()]
-            for name, each in tables:
-                _check(name, each, part)
-        return Resource(kind="values", values=content)
-
-
-def _is_table(table: dict[str, Any]) -> bool:
-    """Does it look like canonical values to lists of paraphrases, perhaps under a domain?"""
-    if SPECIAL in table:
-        return isinstance(table[SPECIAL], dict) and "not_in_goal" in table[SPECIAL]
-    return any(isinstance(sub, dict) and SPECIAL in sub for sub in table.values())
-
-
-def _check(name: str, table: Any, part: Part) -> None:
-    if not isinstance(table, dict) or SPECIAL not in table:
-        slot, _, key = name.partition(".")
-        raise DialgaugeError(
-            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it has none either; "
-            f'add "{SPECIAL}": {{"not_in_goal": {{}}}} to the slot, or to each of its domains',
-            file=part.name,
-        )
-    for value, paraphrases in table.items():
-        if value == SPECIAL:
-            _check_special(name, paraphrases, part)
-        elif not _is_texts(paraphrases):
-            raise DialgaugeError(f"the value {value!r} of {name} must have a list of paraphrases", file=part.name)
-
-
-def _check_special(name: str, special: Any, part: Part) -> None:
-    outside = special.get("not_in_goal", {}) if isinstance(special, dict) else None
-    if not isinstance(outside, dict):
-        raise DialgaugeError(f"{SPECIAL}.not_in_goal of {name} must be an object", file=part.name)
-    for key, entry in outside.items():
-        if not _is_texts(entry) and not (isinstance(entry, dict) and all(map(_is_texts, entry.values()))):
-            raise DialgaugeError(
-                f"{SPECIAL}.not_in_goal.{key} of {name} must be a list of paraphrases, or such lists by value",
-                file=part.name,
-            )
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+            notes.add("details of an intent dropped (only its name is kept)", len(service.intents))
+        return _ontology(slots, part, intents)
 
 
 _VALUES_BY_SLOT = msgspec.json.Decoder(dict[str, list[str]])
@@ -180,39 +118,18 @@ class MultiWozOntology(ResourceFormat):
         )
 
     def load(self, part: Part, notes: Notes) -> Resource:
-        domains: dict[str, dict[str, SlotSpec]] = {}
+        slots = []
         for key, raw in decode(_VALUES_BY_SLOT, part.read(), part).items():
-            domain, slot = _split(key, part)
-            slots = domains.setdefault(domain, {})
-            if slot in slots:
-                raise DialgaugeError(
-                    f"the slot {slot!r} of {domain!r} is listed twice (last as {key!r})", file=part.name
-                )
-            slots[slot] = SlotSpec(values=_values(raw))
-        if not domains:
-            raise DialgaugeError("the ontology is empty", file=part.name)
-        return Resource(kind="ontology", ontology=Ontology(domains=domains))
-
-
-def _split(key: str, part: Part) -> tuple[str, str]:
-    domain, hyphen, slot = key.partition("-")
-    if not hyphen or not domain or not slot:
-        raise DialgaugeError(f"the key {key!r} is not 'domain-slot'", file=part.name)
-    return domain, slot.removeprefix("semi-").removeprefix("book-")
-
-
-def _values(raw: list[str]) -> Values:
-    return tuple(dict.fromkeys(alternative for value in raw for alternative in alternatives(value)))
-
-
-class _UnifiedSlot(Struct, gc=False):
-    description: str = ""
-    is_categorical: bool = False
-    possible_values: tuple[str, ...] = ()
+            domain, _, slot = key.partition("-")
+            if not domain or not slot:
+                raise DialgaugeError(f"the key {key!r} is not 'domain-slot'", file=part.name)
+            values = tuple(dict.fromkeys(alternative for value in raw for alternative in alternatives(value)))
+            slots.append((domain, slot.removeprefix("semi-").removeprefix("book-"), SlotSpec(values=values)))
+        return _ontology(slots, part)
 
 
 class _UnifiedDomain(Struct, gc=False):
-    slots: dict[str, _UnifiedSlot]
+    slots: dict[str, _Slot]
 
 
 class _UnifiedOntology(Struct, gc=False):
@@ -223,7 +140,6 @@ class _UnifiedOntology(Struct, gc=False):
 
 
 _UNIFIED = msgspec.json.Decoder(_UnifiedOntology)
-_NOT_READ = ("intents", "state", "dialogue_acts")
 
 
 class ConvLab3Ontology(ResourceFormat):
@@ -240,20 +156,69 @@ class ConvLab3Ontology(ResourceFormat):
 
     def load(self, part: Part, notes: Notes) -> Resource:
         raw = decode(_UNIFIED, part.read(), part)
-        if not raw.domains:
-            raise DialgaugeError("the ontology is empty", file=part.name)
-        for name in _NOT_READ:
+        for name in ("intents", "state", "dialogue_acts"):
             notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
-        domains = {
-            domain: {
-                name: SlotSpec(
-                    values=slot.possible_values, categorical=slot.is_categorical, description=slot.description
-                )
-                for name, slot in content.slots.items()
-            }
+        slots = (
+            (domain, name, slot.spec())
             for domain, content in raw.domains.items()
-        }
-        return Resource(kind="ontology", ontology=Ontology(domains=domains))
+            for name, slot in content.slots.items()
+        )
+        return _ontology(slots, part)
+
+
+SPECIAL = "special_keys"
+_Texts: TypeAlias = list[str]
+
+
+class _Special(Struct):
+    not_in_goal: dict[str, _Texts | dict[str, _Texts]] = {}
+
+
+class CanonicalMapFile(ResourceFormat):
+    """The values a dataset's goals use, each with the ways people write it; some slots are split by domain first."""
+
+    name = "canonical-map"
+    summary = "canonical values and their paraphrases by slot, as GCDF1 uses them"
+    kind = "values"
+
+    def recognise(self, peek: Peek) -> bool:
+        if not isinstance(peek.json, dict) or peek.first is None or not isinstance(peek.first[1], dict):
+            return False
+        slots = peek.json.values()
+        return all(isinstance(table, dict) for table in slots) and any(map(_looks_like_a_table, slots))
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        content = decode(msgspec.json.Decoder(dict[str, dict[str, Any]]), part.read(), part)
+        for slot, table in content.items():
+            for name, each in (
+                [(slot, table)] if SPECIAL in table else [(f"{slot}.{k}", sub) for k, sub in table.items()]
+            ):
+                _check_table(name, each, part)
+        return Resource(kind="values", values=content)
+
+
+def _looks_like_a_table(table: dict[str, Any]) -> bool:
+    """Canonical values with lists of paraphrases, perhaps under a domain."""
+    if SPECIAL in table:
+        return isinstance(table[SPECIAL], dict) and "not_in_goal" in table[SPECIAL]
+    return any(isinstance(sub, dict) and SPECIAL in sub for sub in table.values())
+
+
+def _check_table(name: str, table: Any, part: Part) -> None:
+    if not isinstance(table, dict) or SPECIAL not in table:
+        slot, _, key = name.partition(".")
+        raise DialgaugeError(
+            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it has none either; "
+            f'add "{SPECIAL}": {{"not_in_goal": {{}}}} to the slot, or to each of its domains',
+            file=part.name,
+        )
+    try:
+        msgspec.convert(table[SPECIAL], _Special)
+        msgspec.convert({value: texts for value, texts in table.items() if value != SPECIAL}, dict[str, _Texts])
+    except msgspec.ValidationError as error:
+        raise DialgaugeError(
+            f"{name} is no table of values with lists of paraphrases: {error}", file=part.name
+        ) from None
 
 
 class Document(ResourceFormat):
