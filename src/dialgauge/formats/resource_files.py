@@ -11,7 +11,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Resource, ResourceFormat
-from dialgauge.formats.jsonfile import decode
+from dialgauge.formats.jsonfile import RAW_LIST, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part, is_document
@@ -54,7 +54,6 @@ class _Service(Struct, gc=False):
     description: msgspec.Raw = msgspec.Raw()
 
 
-_PIECES = msgspec.json.Decoder(list[msgspec.Raw])
 _SERVICE = msgspec.json.Decoder(_Service)
 
 
@@ -72,7 +71,8 @@ class SchemaFormat(ResourceFormat):
     def load(self, part: Part, notes: Notes) -> Resource:
         intents: dict[str, tuple[str, ...]] = {}
         slots = []
-        for number, raw in enumerate(decode(_PIECES, part.read(), part), start=1):
+        pieces = decode(RAW_LIST, part.read(), part)
+        for number, raw in enumerate(pieces, start=1):
             try:
                 service = decode(_SERVICE, raw, part)
             except DialgaugeError as error:
@@ -158,11 +158,8 @@ class ConvLab3Ontology(ResourceFormat):
         raw = decode(_UNIFIED, part.read(), part)
         for name in ("intents", "state", "dialogue_acts"):
             notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
-        slots = (
-            (domain, name, slot.spec())
-            for domain, content in raw.domains.items()
-            for name, slot in content.slots.items()
-        )
+        domains = raw.domains.items()
+        slots = ((domain, name, slot.spec()) for domain, held in domains for name, slot in held.slots.items())
         return _ontology(slots, part)
 
 
@@ -190,9 +187,8 @@ class CanonicalMapFile(ResourceFormat):
     def load(self, part: Part, notes: Notes) -> Resource:
         content = decode(msgspec.json.Decoder(dict[str, dict[str, Any]]), part.read(), part)
         for slot, table in content.items():
-            for name, each in (
-                [(slot, table)] if SPECIAL in table else [(f"{slot}.{k}", sub) for k, sub in table.items()]
-            ):
+            tables = {slot: table} if SPECIAL in table else {f"{slot}.{key}": sub for key, sub in table.items()}
+            for name, each in tables.items():
                 _check_table(name, each, part)
         return Resource(kind="values", values=content)
 
@@ -216,9 +212,8 @@ def _check_table(name: str, table: Any, part: Part) -> None:
         msgspec.convert(table[SPECIAL], _Special)
         msgspec.convert({value: texts for value, texts in table.items() if value != SPECIAL}, dict[str, _Texts])
     except msgspec.ValidationError as error:
-        raise DialgaugeError(
-            f"{name} is no table of values with lists of paraphrases: {error}", file=part.name
-        ) from None
+        reason = f"{name} is no table of values with lists of paraphrases: {error}"
+        raise DialgaugeError(reason, file=part.name) from None
 
 
 class Document(ResourceFormat):
