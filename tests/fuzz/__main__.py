@@ -1,4 +1,7 @@
-"""``python -m fuzz``: fuzz for so many seconds, or run one case again."""
+"""``python -m fuzz``: fuzz for so many seconds, or run one case again.
+
+A case that kills or stalls the process is the last one printed with ``--verbose``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.session import Tally, run_case, watch, work
+from fuzz.session import Tally, guarded, run_case, schedule
 from fuzz.targets import targets
 
 
@@ -18,15 +21,8 @@ def main() -> int:
     parser.add_argument("--target", default="", help="only targets whose name begins so")
     parser.add_argument("--file", type=Path, help="have the target read this file, and nothing else")
     parser.add_argument("--start", type=int, default=0, help="begin behind so many cases")
-    for option in ("--work", "--note", "--report"):
-        parser.add_argument(option, help=argparse.SUPPRESS)
-    parser.add_argument("--end", type=float, help=argparse.SUPPRESS)
-    parser.add_argument("--watcher", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--verbose", action="store_true", help="name each case before it runs")
     given = parser.parse_args()
-    if given.work:
-        files = Path(given.note), Path(given.report)
-        work(given.work.split(","), given.seed, given.start, given.end, *files, watcher=given.watcher)
-        return 0
     if given.file is not None:
         said = run_case(targets()[given.target], given.file.read_bytes())
         print("accepted" if said is None else f"refused: {said}")
@@ -34,16 +30,15 @@ def main() -> int:
     names = [name for name in targets() if name.startswith(given.target)]
     if not names:
         parser.error(f"no target begins with {given.target!r}; there are {', '.join(targets())}")
-    began = time.monotonic()
-    tally = watch(names, given.seed, given.seconds, lambda so_far, place: _tell(so_far, place, began), given.start)
+    tally, end = Tally(), time.monotonic() + given.seconds
+    for target, case in schedule(names, given.start):
+        if time.monotonic() > end:
+            break
+        if given.verbose:
+            print(f"{target.name} {case}", flush=True)
+        guarded(target, given.seed, case, tally)
     print(_summary(tally))
     return 1 if tally.findings else 0
-
-
-def _tell(tally: Tally, place: int, began: float) -> None:
-    seconds = time.monotonic() - began
-    total = sum(tally.runs.values())
-    print(f"{total:,} cases in {seconds:,.0f} s, {len(tally.findings)} findings (next: --start {place})", flush=True)
 
 
 def _summary(tally: Tally) -> str:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dialgauge.errors import DialgaugeError
 from fuzz import session
-from fuzz.session import HangError, Tally, case_content, guarded, run_case, schedule
+from fuzz.session import HangError, Tally, case_content, guarded, run_case
 from fuzz.target import Target
 from fuzz.targets import targets
 from support.soak import examples
@@ -44,65 +37,6 @@ def test_a_case_is_made_again_from_its_number() -> None:
     for target in targets().values():
         assert case_content(target, 1, 7) == case_content(target, 1, 7)
         assert len({case_content(target, 1, case) for case in range(20)}) > 1
-
-
-def test_the_schedule_gives_each_target_its_share_and_no_case_twice() -> None:
-    names = ["read:babi", "score", "recognise"]
-    weights = {name: targets()[name].weight for name in names}
-    cases = [
-        (target.name, case)
-        for (target, case), _ in zip(schedule(names), range(3 * sum(weights.values())), strict=False)
-    ]
-    assert len(set(cases)) == len(cases)
-    assert {name: sum(one == name for one, _ in cases) for name in names} == {
-        name: 3 * weight for name, weight in weights.items()
-    }
-    assert [cases[40]] == [(target.name, case) for (target, case), _ in zip(schedule(names, 40), "x", strict=False)]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="children and states of processes are read from /proc")
-def test_a_working_process_ends_with_the_one_that_watches_it() -> None:
-    """Even if the watching one is killed and the working one is stuck: here it is stopped, and can do nothing."""
-    command = [sys.executable, "-m", "fuzz", "--seconds", "600", "--target", "read:babi"]
-    watching = subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.DEVNULL)
-    child = 0
-    try:
-        child = eventually(lambda: first_child(watching.pid))
-        eventually(lambda: cpu_seconds(child) > 1)  # it starts in less
-        os.kill(child, signal.SIGSTOP)
-        watching.kill()
-        watching.wait()
-        assert eventually(lambda: state(child) in ("Z", ""))
-    finally:
-        watching.kill()
-        if child and state(child) not in ("Z", ""):
-            os.kill(child, signal.SIGKILL)
-
-
-def eventually(look: Callable[[], Any], tries: int = 600) -> Any:
-    for _ in range(tries):
-        if answer := look():
-            return answer
-        time.sleep(0.1)
-    return None
-
-
-def first_child(process: int) -> int:
-    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    return int(children[0]) if children else 0
-
-
-def cpu_seconds(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def state(process: int) -> str:
-    """One letter of proc(5); nothing for a process that is gone."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 def noted(run: Target) -> str:
