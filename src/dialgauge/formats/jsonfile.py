@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from mmap import mmap
 from typing import IO, Any, Generic, TypeAlias, TypeVar
 
@@ -186,7 +187,9 @@ def sketch(raw: Raw) -> Any:
         return _ANY.decode(raw)
     match begins(raw):
         case b"[":
-            return [sketch(each) for each in RAW_LIST.decode(raw)[:_ELEMENTS]]
+            elements = RAW_LIST.decode(raw)[:_ELEMENTS]
+            before = accumulate(map(len, elements), initial=0)
+            return [sketch(each) for each, size in zip(elements, before, strict=False) if size < _WHOLE]
         case b"{":
             members = list(_RAW_OBJECT.decode(raw).items())[:_MEMBERS]
             return {key.text: sketch(each) for key, each in members}

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         column_of as column_of,
         empty_table as empty_table,
         frame_of as frame_of,
-        frames_of as frames_of,
     )
     from dialgauge.runs.workspace import Parts as Parts, kept_to_the_end as kept_to_the_end
 

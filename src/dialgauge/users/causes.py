@@ -1,6 +1,6 @@
-"""Why points are lost: what was misheard, where a user is caught in a loop, and whose fault a lost point is.
+"""Why points are lost: what was misheard, where a user is caught in a loop, and the cause of a lost point.
 
-The first rule that fits decides whose fault it is:
+The first rule that fits decides the cause:
 
 * A repetition inside a loop has the loop's cause, whatever excuse the rules of GCDF1 would find for it.
 * A repetition that was excused, but too often: the side that the excuse speaks of.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -47,7 +47,6 @@ CAUSES: dict[Cause, str] = {
 
 #: How a conversation ends: in a loop, with the user's goodbye, or just so.
 End: TypeAlias = Literal["loop", "goodbye", "open"]
-ENDS: tuple[End, ...] = ("loop", "goodbye", "open")
 
 # What was said against what was heard.
 
@@ -82,19 +81,20 @@ def misheard(said: Sequence[Act], heard: Sequence[Act]) -> Iterator[Mishearing]:
     the rest was missed or invented.
     """
     missed, invented = list(said), list(heard)
-    for act in said:
-        same = next((other for other in invented if _folded(other) == _folded(act)), None)
-        if same is not None:
-            missed.remove(act)
-            invented.remove(same)
-    rules: tuple[tuple[ErrorKind, slice], ...] = (("value", slice(0, 2)), ("act", slice(1, 2)), ("slot", slice(0, 1)))
-    for fault, shared in rules:
+    rules: tuple[tuple[ErrorKind | None, slice], ...] = (
+        (None, slice(0, 3)),
+        ("value", slice(0, 2)),
+        ("act", slice(1, 2)),
+        ("slot", slice(0, 1)),
+    )
+    for error, shared in rules:
         for act in list(missed):
             like = next((other for other in invented if _folded(other)[shared] == _folded(act)[shared]), None)
             if like is not None:
                 missed.remove(act)
                 invented.remove(like)
-                yield Mishearing(fault, act, like)
+                if error is not None:
+                    yield Mishearing(error, act, like)
     yield from (Mishearing("missed", act, None) for act in missed)
     yield from (Mishearing("invented", None, act) for act in invented)
 
@@ -104,79 +104,12 @@ def _folded(act: Act) -> tuple[str, str, tuple[str, ...]]:
     return act.name.lower(), act.slot.lower(), tuple(value.lower().strip() for value in act.values)
 
 
-def describe(act: Act, with_value: bool = False) -> str:
-    """An act as people write it: ``restaurant-inform(food)``, ``restaurant-inform(food=thai)``."""
-    slot = act.slot.lower()
-    inside = f"{slot}={', '.join(act.values).lower()}" if with_value and act.values else slot
-    return f"{act.name.lower()}({inside})"
-
-
-#: What an act of the system comes to.
-Outcome: TypeAlias = Literal["told", "asked", "refused", "booked"]
-
-
-class Hearing:
-    """What was misheard in one dialogue; nothing where it was not recorded what the other side understood."""
-
-    def __init__(self, turns: Sequence[SpokenTurn], reader: ActReader) -> None:
-        self._turns, self._reader = turns, reader
-        self._pairs = [
-            list(misheard([act.act for act in turn.said or ()], [act.act for act in turn.heard]))
-            if turn.heard is not None and turn.heard != turn.said
-            else []
-            for turn in turns
-        ]
-        self.confusions = [
-            tuple(_confusion(("user", "system")[turn.position % 2], pair) for pair in pairs)
-            for turn, pairs in zip(turns, self._pairs, strict=True)
-        ]
-
-    def bearing_on(self, position: int, services: Sequence[str], slots: frozenset[str]) -> tuple[Confusion, ...]:
-        """The confusions of a turn that bear on the slots of the services.
-
-        Such a confusion is about one of the slots, or it hides or feigns an outcome: that something was told, refused
-        or booked. A refusal that was heard with other criteria is a refusal that was heard.
-        """
-        pairs = self._pairs[position]
-        if not pairs:
-            return ()
-        turn = self._turns[position]
-        in_said, in_heard = ({self._outcome(act.act) for act in acts or ()} for acts in (turn.said, turn.heard))
-
-        def bears(act: Act | None, other: set[tuple[str, Outcome]]) -> bool:
-            if act is None or act.domain not in services:
-                return False
-            service, outcome = self._outcome(act)
-            about = outcome != "refused" and self._reader.slot(act) in slots
-            return about or (outcome != "asked" and (service, outcome) not in other)
-
-        return tuple(
-            confusion
-            for confusion, pair in zip(self.confusions[position], pairs, strict=True)
-            if bears(pair.said, in_heard) or bears(pair.heard, in_said)
-        )
-
-    def _outcome(self, act: Act) -> tuple[str, Outcome]:
-        families = self._reader.families(act.name)
-        if families & (NOOFFER | NOBOOK):
-            return act.domain, "refused"
-        if families & (BOOK | OFFERBOOKED):
-            return act.domain, "booked"
-        return act.domain, "asked" if families & REQUEST else "told"
-
-    def occurrences(self) -> Iterator[Occurrence]:
-        """All confusions, each with the sentence that was misheard; turns whose acts are not recorded do not count."""
-        for turn, pairs, confusions in zip(self._turns, self._pairs, self.confusions, strict=True):
-            if pairs and turn.said is not None:
-                words = template(turn.text, turn.said)
-                for pair, confusion in zip(pairs, confusions, strict=True):
-                    slot = "" if pair.said is None else self._reader.slot(pair.said)
-                    yield turn.position, confusion, sentence_of(words, slot)
-
-
-def _confusion(speaker: Speaker, pair: Mishearing) -> Confusion:
-    texts = ["" if act is None else describe(act, pair.error == "value") for act in (pair.said, pair.heard)]
-    return Confusion(speaker, pair.error, *texts)
+def describe(act: Act | None, with_value: bool = False) -> str:
+    """An act as people write it: ``restaurant-inform(food)``, ``restaurant-inform(food=thai)``; "" of none."""
+    if act is None:
+        return ""
+    value = f"={', '.join(act.values).lower()}" if with_value and act.values else ""
+    return f"{act.name.lower()}({act.slot.lower()}{value})"
 
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?!]) +")
@@ -190,13 +123,6 @@ def template(text: str, acts: Iterable[Spoken]) -> str:
         if len(value) > 1 or value.isdigit():
             words = words.replace(value, f"[{values[value]}]")
     return words
-
-
-def sentence_of(words: str, slot: str) -> str:
-    """Of a template the sentence with a slot; all of it where none has it."""
-    if not slot:
-        return words
-    return next((part for part in SENTENCE_ENDS.split(words) if f"[{slot}]" in part), words).strip()
 
 
 # Loops: the user says the very same acts in three or more of its turns running.
@@ -226,77 +152,7 @@ def main_confusion(loop: Mapping[str, Any]) -> str:
     return f"{said or 'nothing'} heard as {heard or 'nothing'}" if said or heard else ""
 
 
-def loops(turns: Sequence[SpokenTurn], hearing: Hearing, booking_service: str = "") -> Iterator[Loop]:
-    """The loops of a dialogue, in order. Pleasantries alone are no loop."""
-    users = turns[::2]
-    acts_of = [Counter(act.act for act in turn.said or ()) for turn in users]
-    start = 0
-    for end in range(1, len(users) + 1):
-        if end < len(users) and acts_of[end] == acts_of[end - 1]:
-            continue
-        if end - start >= MIN_REPEATS:
-            acts = [act for act in users[start].said or () if act.in_domain]
-            if acts:
-                yield _loop(turns, range(2 * start, 2 * end, 2), acts, hearing, booking_service)
-        start = end
-
-
-def _loop(
-    turns: Sequence[SpokenTurn], places: range, acts: Sequence[Spoken], hearing: Hearing, booking_service: str
-) -> Loop:
-    domains = tuple(dict.fromkeys(act.act.domain for act in acts))
-    services = (*domains, booking_service) if booking_service else domains
-    slots = frozenset(act.slot for act in acts if act.act.slot)
-    cause, said, heard = _loop_cause(turns, places[:-1], hearing, services, slots)
-    return Loop(
-        first=places[0],
-        last=places[-1],
-        repeats=len(places),
-        acts=tuple(dict.fromkeys(describe(act.act, with_value=True) for act in acts)),
-        domains=domains,
-        cause=cause,
-        said=said,
-        heard=heard,
-    )
-
-
-def _loop_cause(
-    turns: Sequence[SpokenTurn], repeated: range, hearing: Hearing, services: Sequence[str], slots: frozenset[str]
-) -> tuple[Cause, str, str]:
-    """The side whose understanding failed in at least half of the repetitions, else the side that stands still.
-
-    Of the answers that the user misheard only those count in which it missed something that bears on what it repeats.
-    """
-    answers = [position + 1 for position in repeated]
-    sides: tuple[tuple[Cause, list[tuple[Confusion, ...]]], ...] = (
-        ("system NLU", [hearing.confusions[position] for position in repeated]),
-        ("user NLU", [hearing.bearing_on(answer, services, slots) for answer in answers]),
-    )
-    for cause, errors in sides:
-        failed = [each for each in errors if each]
-        if failed and 2 * len(failed) >= len(errors):
-            ((main, _),) = Counter(confusion for each in failed for confusion in each).most_common(1)
-            return cause, main.said, main.heard
-    answered = [answer for answer in answers if not turns[answer].services.keys().isdisjoint(services)]
-    return ("user policy" if 2 * len(answered) >= len(answers) else "system policy"), "", ""
-
-
-def conversation_end(turns: Sequence[SpokenTurn], repeats: Sequence[Loop]) -> End:
-    """How the conversation ends: still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
-    goodbye = False
-    for turn in reversed(turns[::2]):
-        acts = turn.said or ()
-        goodbye = goodbye or any("bye" in act.act.name.lower() for act in acts)
-        if any(act.in_domain for act in acts):
-            if repeats and repeats[-1].last == turn.position:
-                return "loop"
-            break
-        if not goodbye:
-            break
-    return "goodbye" if goodbye else "open"
-
-
-# Whose fault a lost point is.
+# The causes of lost points.
 
 #: The labels of a lost point, and its cause.
 Reason: TypeAlias = tuple[tuple[str, ...], Cause]
@@ -320,19 +176,129 @@ _OF_SYSTEM: dict[str, Cause] = {
 
 
 class Causes:
-    """The causes of one dialogue's lost points."""
+    """What was misheard in one dialogue, its loops and its end, and the causes of lost points that follow from these.
+
+    Where it was not recorded what the other side understood, nothing was misheard.
+    """
 
     def __init__(self, turns: Sequence[SpokenTurn], reader: ActReader, booking_service: str) -> None:
-        self._turns = turns
-        self.hearing = Hearing(turns, reader)
-        self.loops = tuple(loops(turns, self.hearing, booking_service))
-        self.end = conversation_end(turns, self.loops)
+        self._turns, self._reader, self._booking = turns, reader, booking_service
+        self._pairs = [
+            list(misheard([act.act for act in turn.said or ()], [act.act for act in turn.heard]))
+            if turn.heard is not None and turn.heard != turn.said
+            else []
+            for turn in turns
+        ]
+        self._confusions = [
+            [
+                Confusion(speaker, error, *(describe(act, error == "value") for act in (said, heard)))
+                for error, said, heard in pairs
+            ]
+            for turn, pairs in zip(turns, self._pairs, strict=True)
+            for speaker in (_SIDES[turn.position % 2],)
+        ]
+        self._services = {service for turn in turns[::2] for service in turn.services}
+        self.loops = tuple(self._find_loops())
+        self.end = self._find_end()
         self._looping: dict[int, Cause] = {
             turn: loop.cause for loop in self.loops for turn in range(loop.first + 1, loop.last + 1)
         }
 
+    def occurrences(self) -> Iterator[Occurrence]:
+        """All confusions, each with the sentence that was misheard; turns whose acts are not recorded do not count."""
+        for turn, pairs, confusions in zip(self._turns, self._pairs, self._confusions, strict=True):
+            if pairs and turn.said is not None:
+                words = template(turn.text, turn.said)
+                for pair, confusion in zip(pairs, confusions, strict=True):
+                    slot = "" if pair.said is None else self._reader.slot(pair.said)
+                    parts = (part for part in SENTENCE_ENDS.split(words) if slot and f"[{slot}]" in part)
+                    yield turn.position, confusion, next(parts, words).strip() if slot else words
+
+    def _relevant(self, position: int, services: Sequence[str], slots: frozenset[str]) -> list[Confusion]:
+        """The confusions of a turn that bear on the slots of the services.
+
+        Such a confusion is about one of the slots, or it hides or feigns an outcome: that something was told, refused
+        or booked. A refusal that was heard with other criteria is a refusal that was heard.
+        """
+        if not self._pairs[position]:
+            return []
+        turn = self._turns[position]
+        in_said, in_heard = ({self._outcome(act.act) for act in acts or ()} for acts in (turn.said, turn.heard))
+
+        def bears(act: Act | None, other: set[tuple[str, str]]) -> bool:
+            if act is None or act.domain not in services:
+                return False
+            service, outcome = self._outcome(act)
+            about = outcome != "refused" and self._reader.slot(act) in slots
+            return about or (outcome != "asked" and (service, outcome) not in other)
+
+        return [
+            confusion
+            for confusion, pair in zip(self._confusions[position], self._pairs[position], strict=True)
+            if bears(pair.said, in_heard) or bears(pair.heard, in_said)
+        ]
+
+    def _outcome(self, act: Act) -> tuple[str, str]:
+        """What an act of the system comes to, with its service."""
+        families = self._reader.families(act.name)
+        if families & (NOOFFER | NOBOOK):
+            return act.domain, "refused"
+        if families & (BOOK | OFFERBOOKED):
+            return act.domain, "booked"
+        return act.domain, "asked" if families & REQUEST else "told"
+
+    def _find_loops(self) -> Iterator[Loop]:
+        """The loops of the dialogue, in order. Pleasantries alone are no loop."""
+        users = self._turns[::2]
+        acts_of = [Counter(act.act for act in turn.said or ()) for turn in users]
+        start = 0
+        for end in range(1, len(users) + 1):
+            if end < len(users) and acts_of[end] == acts_of[end - 1]:
+                continue
+            acts = [act for act in users[start].said or () if act.in_domain]
+            if end - start >= MIN_REPEATS and acts:
+                yield self._loop(range(2 * start, 2 * end, 2), acts)
+            start = end
+
+    def _loop(self, places: range, acts: Sequence[Spoken]) -> Loop:
+        """A loop with its cause: the side that misunderstood at least half of the repetitions, else the one that stands
+        still. Of the answers that the user misheard only those count in which it missed what bears on what it repeats.
+        """
+        domains = tuple(dict.fromkeys(act.act.domain for act in acts))
+        services = (*domains, self._booking) if self._booking else domains
+        slots = frozenset(act.slot for act in acts if act.act.slot)
+        answers = [place + 1 for place in places[:-1]]
+        answered = [answer for answer in answers if not self._turns[answer].services.keys().isdisjoint(services)]
+        cause: Cause = "user policy" if 2 * len(answered) >= len(answers) else "system policy"
+        said = heard = ""
+        sides: tuple[tuple[Cause, list[list[Confusion]]], ...] = (
+            ("user NLU", [self._relevant(answer, services, slots) for answer in answers]),
+            ("system NLU", [self._confusions[place] for place in places[:-1]]),
+        )
+        for side, errors in sides:
+            failed = [each for each in errors if each]
+            if failed and 2 * len(failed) >= len(errors):
+                ((main, _),) = Counter(confusion for each in failed for confusion in each).most_common(1)
+                cause, said, heard = side, main.said, main.heard
+        named = tuple(dict.fromkeys(describe(act.act, with_value=True) for act in acts))
+        return Loop(places[0], places[-1], len(places), named, domains, cause, said, heard)
+
+    def _find_end(self) -> End:
+        """Still in a loop when the user last spoke of anything, with a goodbye, or otherwise."""
+        goodbye = False
+        for turn in reversed(self._turns[::2]):
+            acts = turn.said or ()
+            goodbye = goodbye or any("bye" in act.act.name.lower() for act in acts)
+            if any(act.in_domain for act in acts):
+                if self.loops and self.loops[-1].last == turn.position:
+                    return "loop"
+                break
+            if not goodbye:
+                break
+        return "goodbye" if goodbye else "open"
+
     def excused(self, labels: Iterable[str], turn: int) -> Cause:
-        """Whose doing a repetition with an excuse is."""
+        """The cause of a repetition with an excuse."""
         if turn in self._looping:
             return self._looping[turn]
         return next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
@@ -351,8 +317,7 @@ class Causes:
         between = self._turns[first + 1 : second : 2]
         if any(_asks_unsaid(turn, services, slot) for turn in between):
             return (*labels, PROMPT), "user NLU"
-        answers = (first + 1, second - 1)
-        if any(self.hearing.bearing_on(answer, services, frozenset((slot,))) for answer in answers):
+        if any(self._relevant(answer, services, frozenset((slot,))) for answer in (first + 1, second - 1)):
             return (*labels, MISHEARD), "user NLU"
         if any(service in turn.services for turn in between for service in services):
             return (*labels, ANSWERED), "user policy"
@@ -379,16 +344,12 @@ class Causes:
 
     def unsaid(self, labels: tuple[str, ...], domain: str) -> Reason:
         """Something of a domain of the goal was never said, or never asked."""
-        if self.end == "loop":
-            loop = self.loops[-1]
-            if domain in loop.domains or domain not in self._spoken_of:
-                return (*labels, STUCK), loop.cause
+        if self.end == "loop" and (domain in self.loops[-1].domains or domain not in self._services):
+            return (*labels, STUCK), self.loops[-1].cause
         return labels, "user policy"
 
-    @cached_property
-    def _spoken_of(self) -> set[str]:
-        """The services that the user speaks of."""
-        return {service for turn in self._turns[::2] for service in turn.services}
+
+_SIDES: tuple[Speaker, Speaker] = ("user", "system")
 
 
 def _about(acts: Iterable[Spoken], services: tuple[str, ...], slot: str) -> list[Spoken]:
@@ -397,20 +358,16 @@ def _about(acts: Iterable[Spoken], services: tuple[str, ...], slot: str) -> list
 
 def _asks_unsaid(turn: SpokenTurn, services: tuple[str, ...], slot: str) -> bool:
     """Did the user hear that it was asked for the slot, or offered a choice of it, although the system did neither?"""
-    if turn.heard is None:
-        return False
-    heard, said = (_about(acts, services, slot) for acts in (turn.heard, turn.said or ()))
+    heard, said = (_about(acts or (), services, slot) for acts in (turn.heard, turn.said))
     asks = REQUEST | RECOMMEND
     return any(act.families & asks for act in heard) and not any(act.families & asks for act in said)
 
 
 def _prompts_unsaid(turn: SpokenTurn, services: tuple[str, ...], slot: str) -> bool:
     """Did the user hear of the slot, or of a whole service, although the system had not spoken of it?"""
-    if turn.heard is None:
-        return False
-    heard = {act.act.domain for act in turn.heard}
+    heard = {act.act.domain for act in turn.heard or ()}
     if any(service in heard and service not in turn.services for service in services):
         return True
-    if _about(turn.heard, services, slot) and not _about(turn.said or (), services, slot):
+    if _about(turn.heard or (), services, slot) and not _about(turn.said or (), services, slot):
         return True
     return _asks_unsaid(turn, services, slot)

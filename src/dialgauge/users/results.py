@@ -216,6 +216,7 @@ def _run(
     """Scored conversations as a run in memory; its tables are made when asked for."""
     notes = [Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())]
     config, profile = scored.scorer.config, scored.scorer.profile.name
+    fit, unknown = _fit(scored)
     return new_run(
         kind=KIND,
         name=scored.name,
@@ -228,56 +229,49 @@ def _run(
         details={
             "mode": config.mode,
             "profile": profile,
-            "fit": _fit(scored),
+            "fit": fit,
             "heard": {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
         },
-        notes=[*notes, *(Note("fit", sentence) for sentence in _unknown_domains(scored))],
+        notes=[*notes, *(Note("fit", sentence) for sentence in unknown)],
     )
 
 
-def _fit(scored: ScoredConversations) -> str:
-    """How much the profile recognises, in one line; an error where it recognises nothing."""
-    profile = scored.scorer.profile.name
+def _fit(scored: ScoredConversations) -> tuple[str, list[str]]:
+    """How much the profile recognises, in one line, and the domains that it does not know; an error where it knows
+    nothing."""
+    profile = scored.scorer.profile
     acts, known, slots, uttered, requested, misnamed = (
         sum(getattr(result, name) for result in scored.results)
         for name in ("acts", "acts_known", "slots", "slots_uttered", "requested", "misnamed")
     )
-    if misnamed == requested > 0:
-        form = "'service-slot'" if scored.scorer.profile.requests_carry_service else "bare slots"
-        raise DialgaugeError(
-            f"the profile {profile} expects requested slots written as {form}, and none of the {requested:,} is; "
-            "change requests_carry_service in the profile, or choose another one",
-            file=scored.source,
-        )
-    if acts and not known:
-        raise DialgaugeError(
-            f"the profile {profile} recognises none of the {counted(acts, 'act')}; name another profile with "
-            "--dataset, or write one (docs/users.md)",
-            file=scored.source,
-        )
-    parts = []
-    if acts:
-        parts.append(f"{known / acts:.1%} of {counted(acts, 'act')} recognised by the profile {profile}")
-    if slots:
-        parts.append(f"{uttered / slots:.1%} of {counted(slots, 'slot')} of the goals uttered by either side")
-    return f"{'; '.join(parts)}." if parts else ""
-
-
-def _unknown_domains(scored: ScoredConversations) -> Iterator[str]:
-    """Domains of the goals that the profile does not know; an error where it knows none."""
-    profile = scored.scorer.profile
     goals = [result.goal for result in scored.results] or [each.goal for each in scored.dialogues if each.goal]
     domains = Counter(domain for goal in goals for domain in goal.tasks)
     unknown = {domain: count for domain, count in domains.items() if profile.domain(domain) is None}
-    if domains and len(unknown) == len(domains):
-        raise DialgaugeError(
-            f"the profile {profile.name} knows none of the domains of the goals ({some_of(list(domains), 5)}); name "
-            "another profile with --dataset, or write one (docs/users.md)",
-            file=scored.source,
+    other = "name another profile with --dataset, or write one (docs/users.md)"
+    wrong = ""
+    if acts and not known:
+        wrong = f"recognises none of the {counted(acts, 'act')}; {other}"
+    elif domains and len(unknown) == len(domains):
+        wrong = f"knows none of the domains of the goals ({some_of(list(domains), 5)}); {other}"
+    elif misnamed == requested > 0:
+        form = "'service-slot'" if profile.requests_carry_service else "bare slots"
+        wrong = (
+            f"expects requested slots written as {form}, and none of the {requested:,} is; change "
+            "requests_carry_service in the profile, or choose another one"
         )
-    for domain, count in unknown.items():
-        known = nearest(domain, profile.domains)
-        yield f"the profile {profile.name} does not know the domain '{domain}' of {counted(count, 'goal')}.{known}"
+    if wrong:
+        raise DialgaugeError(f"the profile {profile.name} {wrong}", file=scored.source)
+    parts = []
+    if acts:
+        parts.append(f"{known / acts:.1%} of {counted(acts, 'act')} recognised by the profile {profile.name}")
+    if slots:
+        parts.append(f"{uttered / slots:.1%} of {counted(slots, 'slot')} of the goals uttered by either side")
+    sentences = [
+        f"the profile {profile.name} does not know the domain '{domain}' of {counted(count, 'goal')}."
+        f"{nearest(domain, profile.domains)}"
+        for domain, count in unknown.items()
+    ]
+    return f"{'; '.join(parts)}." if parts else "", sentences
 
 
 def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling | None) -> Scores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,10 @@ from dialgauge.measures import Signature
 from dialgauge.users.acts import ActReader
 from dialgauge.users.causes import Causes
 from dialgauge.users.config import GcdfConfig, load_config
-from dialgauge.users.constraints import score_constraints
 from dialgauge.users.normalise import Normaliser
 from dialgauge.users.patterns import patterns
 from dialgauge.users.profile import DatasetProfile, chosen_profile, load_profile
-from dialgauge.users.requests import score_requests
+from dialgauge.users.rules import score_constraints, score_requests
 from dialgauge.users.talk import Talk
 from dialgauge.users.verdicts import DialogueScore, pooled
 from dialgauge.values import CanonicalMap
@@ -114,7 +114,7 @@ class Scorer:
             id=dialogue.id,
             turns=len(dialogue.turns),
             goal=Goal(tasks=talk.tasks),
-            verdicts=(*informs, *pooled(informs), *asks, *pooled(asks)),
+            verdicts=tuple(map(_shared, [*informs, *pooled(informs), *asks, *pooled(asks)])),
             acts=len(acts),
             acts_known=sum(bool(act.families) for act in acts),
             slots=len(slots),
@@ -130,9 +130,15 @@ class Scorer:
             warnings=tuple(talk.warnings),
             patterns=tuple(patterns(talk.tasks, talk.turns, talk.informed)),
             loops=talk.causes.loops,
-            confusions=tuple(talk.causes.hearing.occurrences()),
+            confusions=tuple(map(_shared, talk.causes.occurrences())),
             end=talk.causes.end,
         )
+
+
+@lru_cache(1 << 16)
+def _shared(record: Any) -> Any:
+    """The same record for equal ones: of many conversations the memory holds each only once."""
+    return record
 
 
 def _listeners(turns: Sequence[Turn]) -> tuple[Speaker, ...]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import polars as pl
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Pieces, frames_of
+from dialgauge.runs import Pieces, frame_of
 from dialgauge.text import encodable
 from dialgauge.users.acts import EQUALS
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.verdicts import DialogueScore, behaviours, mentions
 
-Rows = Iterable[tuple[Any, ...]]
+Rows: TypeAlias = Iterable[tuple[Any, ...]]
+#: Dialogues whose rows are held at once.
+_PIECE = 5_000
 
 _TEXT, _WHOLE, _TEXTS, _WHOLES = pl.String, pl.Int64, pl.List(pl.String), pl.List(pl.Int64)
 _SCHEMAS: dict[str, dict[str, Any]] = {
@@ -77,7 +79,12 @@ def run_tables(
 def _pieces(
     results: Sequence[DialogueScore], rows: Callable[[DialogueScore], Rows], schema: Mapping[str, Any]
 ) -> Pieces:
-    return Pieces(lambda: frames_of(((result.id, *row) for result in results for row in rows(result)), schema))
+    def frames() -> Iterator[pl.DataFrame]:
+        for start in range(0, max(len(results), 1), _PIECE):
+            piece = results[start : start + _PIECE]
+            yield frame_of(((result.id, *row) for result in piece for row in rows(result)), schema)
+
+    return Pieces(frames)
 
 
 def _failures(failures: Sequence[DialgaugeError]) -> pl.DataFrame:

@@ -58,14 +58,13 @@ class Talk:
         self._attempts: dict[tuple[Source, int], list[Attempt]] = {}
         self._asked: Counter[Source | int] = Counter()
         self._heard: dict[int, dict[str, list[str]]] = {}
-        self._warn_of_split_values()
-        self.informed = self._mentions("user", INFORM, turns[::2])
-
-    def _warn_of_split_values(self) -> None:
-        for turn in self.turns if self.config.strict else ():
+        #: Constraints of acts that were said before: simulated users say the same over and over.
+        self._known: dict[tuple[str, tuple[Spoken, ...]], tuple[list[str], list[Attempt]]] = {}
+        for turn in turns if config.strict else ():
             split = next((value for act in turn.said or () for value in act.act.values if BETWEEN in value), None)
             if split is not None:
                 self.warn(f"turn {turn.position}: the value '{split}' contains '{BETWEEN}' and is split")
+        self.informed = self._mentions("user", INFORM, turns[::2])
 
     def warn(self, message: str) -> None:
         """Note something odd."""
@@ -139,13 +138,16 @@ class Talk:
         """The distinct constraints of some acts by service, normalised."""
         texts: dict[str, list[str]] = {}
         for name, acts in services.items():
-            chosen = [act for act in acts if act.families & families and act.constraints]
+            chosen = tuple([act for act in acts if act.families & families and act.constraints])
             if not chosen:
                 continue
-            try:
-                found, attempts = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
-            except DialgaugeError as error:
-                raise error.at(turn=position) from error
+            if (name, chosen) not in self._known:
+                try:
+                    made = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
+                except DialgaugeError as error:
+                    raise error.at(turn=position) from error
+                self._known[name, chosen] = made
+            found, attempts = self._known[name, chosen]
             texts[name] = list(dict.fromkeys(found))
             if attempts:
                 self._attempts.setdefault((source, position), []).extend(attempts)

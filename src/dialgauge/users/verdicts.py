@@ -6,14 +6,14 @@ Scores, lost points and the behaviours of the reference evaluator are sums over 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Goal, Speaker
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.causes import CAUSES, Cause, Causes, End, Loop, Occurrence
+from dialgauge.users.causes import CAUSES, Cause, End, Loop, Occurrence
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
 from dialgauge.users.normalise import Attempt
@@ -145,16 +145,6 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
         for (measure, domain), (tp, fp, fn, *_) in tallies(self.verdicts).items():
             scores[measure][domain] = PrfScore.of(tp, fp, fn)
         return scores
-
-
-def outside_domain(
-    measure: MeasureName, label: str, service: str, mentions: Mapping[str, list[int]], causes: Causes, *, every: bool
-) -> Iterator[Verdict]:
-    """What is said in a domain that the goal does not have: all wrong, once or ``every`` time."""
-    for item, turns in mentions.items():
-        for turn in turns if every else turns[:1]:
-            labels, cause = causes.uncalled_for((label,), turn, (service,))
-            yield Verdict(measure, service, item, "outside-domain", turn, labels, fp=1, cause=cause)
 
 
 def said_instead(slot: str, verdicts: Sequence[Verdict]) -> str:
