@@ -295,7 +295,7 @@ class _Raising:
 
 
 def test_a_user_that_fails_technically_is_on_the_record(town: LoadedDomain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.lab.lab_config.make_agent", lambda name, options: _Raising())
+    monkeypatch.setattr("dialgauge.lab.sessions.make_agent", lambda name, options: _Raising())
     few = msgspec.structs.replace(town, goals=town.goals[:3])
     run = scored_run(held(few), few, SITTING, resamples=0)
     rows = run.table("blame").to_dicts()

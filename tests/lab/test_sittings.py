@@ -181,7 +181,7 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
 ) -> None:
     seen: list[Any] = []
     spies = {"user-spy": _Spy("user", seen), "system-spy": _Spy("system", seen)}
-    monkeypatch.setattr("dialgauge.lab.lab_config.make_agent", lambda name, options: spies[name])
+    monkeypatch.setattr("dialgauge.lab.sessions.make_agent", lambda name, options: spies[name])
     few = msgspec.structs.replace(town, goals=town.goals[:10])
     held(few, LabConfig(user=AgentSpec("user-spy"), system=AgentSpec("system-spy")))
     users = [one for one in seen if isinstance(one, UserContext)]
@@ -370,7 +370,7 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     town: LoadedDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: Any, sentence: str
 ) -> None:
     monkeypatch.setattr(
-        "dialgauge.lab.lab_config.make_agent",
+        "dialgauge.lab.sessions.make_agent",
         lambda name, options: _Odd(what) if name == "odd" else make_agent(name, options),
     )
     monkeypatch.setattr("dialgauge.lab.lab_run.code_of", lambda made: "odd")

@@ -12,7 +12,7 @@ import pytest
 
 from dialgauge.agents import Limits, Reply, SystemContext, converse
 from dialgauge.dialogue import Turn
-from dialgauge.lab import run_tool_domain
+from dialgauge.lab import AgentSpec, LabConfig, run_tool_domain
 from dialgauge.runs import Store
 from dialgauge.worlds.tools import ToolDesk, ToolDomain, load_tool_domain
 from support.commands import dialgauge
@@ -30,8 +30,12 @@ def server() -> Iterator[ModelServer]:
         yield one
 
 
+def talkers(system: str, user: str = "reader", **more: Any) -> LabConfig:
+    return LabConfig(user=AgentSpec(user), system=AgentSpec(system), level="text", **more)
+
+
 def verdicts(depot: ToolDomain, system: str, user: str = "reader", **more: Any) -> dict[str, bool | None]:
-    results = run_tool_domain(depot, system=(system, {}), user=(user, {}), resamples=0, **more)
+    results = run_tool_domain(lambda: depot, talkers(system, user), resamples=0, **more)
     return {one.id.partition("#")[0]: one.outcome.success for one in results[0].dialogues() if one.outcome}
 
 
@@ -124,7 +128,7 @@ class Transferring:
 
 
 def test_an_agent_of_ones_own_gets_tools_policy_and_call(depot: ToolDomain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialgauge.lab.tool_runs.make_agent", lambda name, settings: Transferring())
+    monkeypatch.setattr("dialgauge.lab.sessions.make_agent", lambda name, settings: Transferring())
     passed = verdicts(depot, "mine")
     assert [task for task, done in passed.items() if done] == [
         "full-window", "second-change", "unpaid-duty", "other-town",
@@ -142,18 +146,13 @@ def test_a_failing_user_says_nothing_of_the_system_and_limits_are_kept(depot: To
             raise AssertionError
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dialgauge.lab.tool_runs.make_agent", lambda name, settings: Broken())
-        results = run_tool_domain(depot, system=("nothing", {}), user=("mine", {}), tasks=depot.tasks[:2], resamples=0)
+        patch.setattr("dialgauge.lab.sessions.make_agent", lambda name, settings: Broken())
+        results = run_tool_domain(lambda: depot, talkers("nothing", "mine"), count=2, resamples=0)
     assert results[0].details["infrastructure"] == {"user_error": 2}
     cut = run_tool_domain(
-        depot,
-        system=("nothing", {}),
-        user=("reader", {}),
-        tasks=depot.tasks[1:2],
-        limits=Limits(exchanges=1),
-        resamples=0,
-    )
-    [one] = cut[0].dialogues()
+        lambda: depot, talkers("nothing", limits=Limits(exchanges=1)), count=2, resamples=0,
+    )  # fmt: skip
+    *_, one = cut[0].dialogues()
     assert one.outcome is not None
     assert (one.outcome.reason, one.outcome.success) == ("max_steps", False)
 
@@ -167,11 +166,9 @@ def test_several_workers_and_a_second_start_give_the_same(
     depot: ToolDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed after three conversations, the same call holds the rest only."""
-    alone = run_tool_domain(depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0)
-    many = run_tool_domain(
-        depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, workers=2,
-        again=partial(load_tool_domain, "depot"),
-    )  # fmt: skip
+    config, load = talkers("gold", trials=2), partial(load_tool_domain, "depot")
+    alone = run_tool_domain(load, config, resamples=0)
+    many = run_tool_domain(load, config, resamples=0, workers=2)
     assert list(many[0].dialogues()) == list(alone[0].dialogues())
     store, held = Store(tmp_path), list[str]()
 
@@ -181,16 +178,14 @@ def test_several_workers_and_a_second_start_give_the_same(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_tool_domain(
-            depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, store=store, advance=plug_pulled
-        )
+        run_tool_domain(load, config, resamples=0, store=store, on_unit=plug_pulled)
 
     def counted(*arguments: Any) -> Any:
         held.append("second")
         return converse(*arguments)
 
-    monkeypatch.setattr("dialgauge.lab.tool_runs.converse", counted)
-    again = run_tool_domain(depot, system=("gold", {}), user=("reader", {}), trials=2, resamples=0, store=store)
+    monkeypatch.setattr("dialgauge.lab.sessions.converse", counted)
+    again = run_tool_domain(load, config, resamples=0, store=store)
     assert list(again[0].dialogues()) == list(alone[0].dialogues())
     assert held.count("second") == 2 * len(depot.tasks) - 3
 
@@ -205,9 +200,7 @@ def test_a_tool_that_never_returns_meets_the_time_limit(tmp_path: Path) -> None:
         "    def start(self, context):\n        self.office = context.office\n"
         "    def respond(self, turn):\n        self.office.call('spin', {})\n"
     )
-    system = (f"{tmp_path / 'agent.py'}:Spinner", dict[str, str]())
-    results = run_tool_domain(
-        load_tool_domain(tmp_path), system=system, user=("reader", {}), limits=Limits(seconds=0.3), resamples=0
-    )
+    config = talkers(f"{tmp_path / 'agent.py'}:Spinner", limits=Limits(seconds=0.3))
+    results = run_tool_domain(partial(load_tool_domain, tmp_path), config, resamples=0)
     [held] = results[0].dialogues()
     assert held.outcome is not None and held.outcome.reason == "timeout"

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge import agents, agents as talkers, data, engine, lab, report, runs
+from dialgauge import agents, agents as talkers, data, lab, report, runs
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.common import Placement
 from dialgauge.cli.gates import Gates
@@ -206,54 +205,17 @@ class CutOff:
     )
 
 
-class LabOfTools(Struct, frozen=True):
-    """``lab run --domain``: conversations about the tasks of a tool domain."""
-
-    domain: str
-    count: int | None
-    trials: int
-    seed: int
-    resamples: int
-    exchanges: int
-    seconds: float
-    place: engine.WorkPlace
-
-    @staticmethod
-    def _partner(system: str) -> str:
-        """The user in place of the agenda user, which cannot follow tasks: a model before a model, else a reader."""
-        return "llm-user" if system == "llm-system" else "reader"
-
-    def run(self, agents: Agents, asked: Mapping[str, str], output: Output, gates: Gates) -> int:
-        """Hold, score and store the conversations; returns the exit code."""
-        gate = gates.gate(output.store, kinds=("trials",))
-        load = partial(tools.load_tool_domain, self.domain, root=data.data_folder().root)
-        loaded = load()
-        chosen = list(loaded.tasks)[: self.count]
-        sides = {}
-        for side in ("system", "user"):
-            name, given = agents.given(side)
-            name = self._partner(agents.system) if (side, name) == ("user", "agenda") else name
-            general = {key: text for key, text in asked.items() if text} if name in talkers.LANGUAGE_MODELS else {}
-            sides[side] = (name, {**general, **named_settings(given or (), f"--{side}-set")})
-        err.print(f"the user is {sides['user'][0]}")
-        with progress_bar("conversations", len(chosen) * self.trials) as advance:
-            results = lab.run_tool_domain(
-                loaded,
-                system=sides["system"],
-                user=sides["user"],
-                tasks=chosen,
-                trials=self.trials,
-                seed=self.seed,
-                limits=talkers.Limits(exchanges=self.exchanges, seconds=self.seconds),
-                resamples=self.resamples,
-                advance=advance,
-                workers=self.place,
-                again=load,
-                store=None if output.no_store else runs.Store(output.store),
-            )
-        checks = gate.check(results.runs)
-        output.present(results, checks=checks)
-        return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+def _tool_config(agents: Agents, asked: Mapping[str, str], trials: int, seed: int, limits: CutOff) -> lab.LabConfig:
+    """Who talks in a tool domain, where the agenda user gives way to a model before a model, else to a reader."""
+    specs = {}
+    for side in ("system", "user"):
+        name, given = agents.given(side)
+        if (side, name) == ("user", "agenda"):
+            name = "llm-user" if agents.system == "llm-system" else "reader"
+        specs[side] = agent_spec(name, given, side, _CLEAN, asked)
+    err.print(f"the user is {specs['user'].name}")
+    bounds = talkers.Limits(exchanges=limits.exchanges, seconds=limits.seconds)
+    return lab.LabConfig(**specs, level="text", trials=trials, seed=seed, limits=bounds)
 
 
 @app.command()
@@ -323,12 +285,18 @@ def run(
 
     Exit code: 1 an agent failed in some conversations, 3 a check failed.
     """
+    gate = gates.gate(output.store, kinds=("trials",) if town.has_tools else ("lab",))
+    store = None if output.no_store else runs.Store(output.store)
     if town.has_tools:
-        held = LabOfTools(
-            town.domain, count, trials, seed, resamples, limits.exchanges, limits.seconds, placement.place
-        )
-        return held.run(agents, model.asked(), output, gates)
-    gate = gates.gate(output.store, kinds=("lab",))
+        load = partial(tools.load_tool_domain, town.domain, root=data.data_folder().root)
+        chosen = _tool_config(agents, model.asked(), trials, seed, limits)
+        with progress_bar("conversations", len(load().tasks[:count]) * trials) as advance:
+            results = lab.run_tool_domain(
+                load, chosen, count=count, resamples=resamples, on_unit=advance, workers=placement.place, store=store
+            )
+        checks = gate.check(results.runs)
+        output.present(results, checks=checks)
+        return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
     loaded = town.open(count, failures)
     config = lab_config_from(
         user=agents.given("user"),
@@ -345,7 +313,7 @@ def run(
         goals=loaded,
         resamples=resamples,
         workers=placement.place,
-        store=None if output.no_store else runs.Store(output.store),
+        store=store,
         progress=OnScreen(),
     )
     checks = gate.check(results.runs)

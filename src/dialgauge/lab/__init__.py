@@ -39,16 +39,6 @@ if TYPE_CHECKING:
         move_to as move_to,
         world_task as world_task,
     )
-    from dialgauge.lab.lab_config import (
-        LAB_LIMITS as LAB_LIMITS,
-        AgentSpec as AgentSpec,
-        LabConfig as LabConfig,
-        check_setting as check_setting,
-        hold_conversations as hold_conversations,
-        lab_scenario as lab_scenario,
-        make_lab_config as make_lab_config,
-        with_states as with_states,
-    )
     from dialgauge.lab.lab_run import (
         converse as converse,
         judged_conversations as judged_conversations,
@@ -64,13 +54,25 @@ if TYPE_CHECKING:
         predictors as predictors,
         rank_agreement as rank_agreement,
     )
+    from dialgauge.lab.services import (
+        check_setting as check_setting,
+        hold_conversations as hold_conversations,
+        lab_scenario as lab_scenario,
+        with_states as with_states,
+    )
+    from dialgauge.lab.sessions import (
+        LAB_LIMITS as LAB_LIMITS,
+        AgentSpec as AgentSpec,
+        LabConfig as LabConfig,
+        make_lab_config as make_lab_config,
+    )
     from dialgauge.lab.study import (
         Condition as Condition,
         channel_conditions as channel_conditions,
         run_study as run_study,
     )
     from dialgauge.lab.told_acts import with_told_acts as with_told_acts
-    from dialgauge.lab.tool_runs import run_tool_domain as run_tool_domain
+    from dialgauge.lab.tools import run_tool_domain as run_tool_domain
     from dialgauge.lab.views import blame_rows as blame_rows, cross_evaluation as cross_evaluation
 
 

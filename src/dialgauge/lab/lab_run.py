@@ -21,16 +21,8 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
-from dialgauge.lab.lab_config import (
-    LAB_LIMITS,
-    AgentSpec,
-    LabConfig,
-    check_setting,
-    checksum_of,
-    hold_conversations,
-    make_lab_config,
-    speaks_freely,
-)
+from dialgauge.lab.services import check_setting, checksum_of, hold_conversations, speaks_freely
+from dialgauge.lab.sessions import LAB_LIMITS, AgentSpec, LabConfig, make_lab_config
 from dialgauge.measures import (
     Resampling,
     Score,
@@ -130,7 +122,7 @@ def run_lab(
     store: Store | None = None,
     workers: Workers = None,
     resamples: int = 1000,
-    on_unit: Callable[[int], None] | None = None,
+    on_unit: Callable[[int], object] = lambda conversations: None,
 ) -> Run:
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""

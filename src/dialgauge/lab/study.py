@@ -22,9 +22,10 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.lab.domain_source import LoadedDomain
-from dialgauge.lab.lab_config import AgentSpec, LabConfig, check_setting, hold_conversations
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
+from dialgauge.lab.services import check_setting, hold_conversations
+from dialgauge.lab.sessions import AgentSpec, LabConfig
 from dialgauge.report import RunSet
 from dialgauge.runs import Parts, Run, Store, new_run
 from dialgauge.tracking import DEFAULT_MEASURES
