@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, structs
 
 from dialgauge.trials.calls import leaves
-from dialgauge.worlds.tools import GoldCall, ToolCall, ToolDomain, ToolTask, World, same_changes
+from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, World, same_changes
 
 #: More writes than these are not tried in every order.
 MOST_ORDERED = 6
@@ -61,11 +61,14 @@ FactCode: TypeAlias = Literal[
 def fact_codes(facts: TaskFacts) -> Iterator[tuple[FactCode, tuple[str, ...]]]:
     """The facts that hold of a task as codes, each with what it is about: positions of calls, values, parts."""
     failing = facts.failing_gold or ()
+    writes, reads = (
+        [str(each.index) for each in failing if (each.kind == "write") == is_write] for is_write in (True, False)
+    )
     held: dict[FactCode, tuple[object, Sequence[str]]] = {
         "null_pass": (facts.null_pass, ()),
         "writes_needed": (facts.null_pass is False, ()),
-        "failing_write": _positions(failing, writes=True),
-        "failing_read": _positions(failing, writes=False),
+        "failing_write": (writes, writes),
+        "failing_read": (reads, reads),
         "order_matters": (facts.order_matters, ()),
         "orders_untried": (facts.gold_writes is not None and facts.order_matters is None, ()),
         "pair_order_matters": (facts.pair_order_matters, ()),
@@ -78,78 +81,67 @@ def fact_codes(facts: TaskFacts) -> Iterator[tuple[FactCode, tuple[str, ...]]]:
     yield from ((code, tuple(about)) for code, (holds, about) in held.items() if holds)
 
 
-def _positions(failing: Iterable[FailingGold], *, writes: bool) -> tuple[object, Sequence[str]]:
-    places = [str(each.index) for each in failing if (each.kind == "write") == writes]
-    return places, places
-
-
 def task_facts(tasks: Iterable[ToolTask], domain: ToolDomain | None) -> list[TaskFacts]:
     """Everything about each task; without its world only what its text says."""
-    records = None if domain is None else _Records(domain)
-    return [_facts(task, domain, records) for task in tasks]
+    if domain is None:
+        return [_told_facts(task) for task in tasks]
+    records = _Records(domain)
+    return [_in_its_world(_told_facts(task), task, domain, records) for task in tasks]
 
 
-def _facts(task: ToolTask, domain: ToolDomain | None, records: _Records | None) -> TaskFacts:
-    facts = TaskFacts(
-        id=task.id,
-        short_outputs=tuple(output for output in task.outputs if len(output) < SHORTEST_OUTPUT),
-        outside_basis=_outside_basis(task),
-        basis_without_content=_without_content(task),
+def _told_facts(task: ToolTask) -> TaskFacts:
+    """What the text of a task says: outputs that occur by chance, and what the reward looks at."""
+    facts = TaskFacts(id=task.id, short_outputs=tuple(each for each in task.outputs if len(each) < SHORTEST_OUTPUT))
+    if task.rules == "own":
+        return facts
+    content: dict[str, object] = {
+        "COMMUNICATE": task.outputs, "ENV_ASSERTION": task.env_assertions, "NL_ASSERTION": task.nl_assertions,
+        "ACTION": task.expected and "DB" not in task.parts,
+    }  # fmt: skip
+    judged: dict[str, object] = {**content, "DB": task.expected is not None, "ACTION": task.expected}
+    return structs.replace(
+        facts,
+        outside_basis=tuple(part for part, given in content.items() if given and part not in task.parts),
+        basis_without_content=tuple(part for part in task.parts if not judged.get(part, True)),
     )
-    return facts if domain is None or records is None else _in_its_world(facts, task, domain, records)
 
 
 def _in_its_world(facts: TaskFacts, task: ToolTask, domain: ToolDomain, records: _Records) -> TaskFacts:
-    expected = [
-        (index, call)
-        for index, call in enumerate(task.expected or ())
-        if not (call.name in domain.tools and domain.tools[call.name].ends)
-    ]
-    world = domain.world(task)
-    outcomes = []
-    unsupported: list[Unsupported] = []
+    world, start = domain.world(task), domain.world(task).changes()
     given = _Given(task, domain, records)
-    for index, call in expected:
-        if _writes(domain, call):
+    writes: list[GoldCall] = []
+    done = 0
+    failing: list[FailingGold] = []
+    unsupported: list[Unsupported] = []
+    for index, call in enumerate(task.expected or ()):
+        tool = domain.tools.get(call.name)
+        if tool is not None and tool.ends:
+            continue
+        is_write = tool is not None and tool.writes
+        if is_write:
             unsupported += [
                 Unsupported(index, call.name, path, text)
                 for path, text in _texts(call.arguments)
                 if path.rpartition(".")[2] not in _CHOSEN and not given.has(text, world)
             ]
-        outcomes.append(world.call(call.name, call.arguments))
+            writes.append(call)
+        ok = world.call(call.name, call.arguments).ok
+        done += is_write and ok
+        if not ok:
+            failing.append(FailingGold(index, "unknown" if tool is None else tool.kind))
     target = world.changes()
-    start = domain.world(task).changes()
     compared = task.rules != "own" or task.expected is not None
-    writes = [call for _, call in expected if _writes(domain, call)]
-    failing = [
-        FailingGold(index, _kind(domain, call))
-        for (index, call), outcome in zip(expected, outcomes, strict=True)
-        if not outcome.ok
-    ]
     return structs.replace(
         facts,
         null_pass=same_changes(target, start, domain.compare) if compared else None,
         gold_writes=len(writes),
-        gold_writes_done=sum(
-            outcome.ok for (_, call), outcome in zip(expected, outcomes, strict=True) if _writes(domain, call)
-        ),
+        gold_writes_done=done,
         failing_gold=tuple(failing),
         order_matters=_order_matters(task, domain, writes, target),
         pair_order_matters=_pair_order_matters(task, domain, writes, target),
         identified=given.identified,
         unsupported=tuple(unsupported),
     )
-
-
-def _writes(domain: ToolDomain, call: ToolCall) -> bool:
-    return call.name in domain.tools and domain.tools[call.name].writes
-
-
-def _kind(domain: ToolDomain, call: ToolCall) -> str:
-    return domain.tools[call.name].kind if call.name in domain.tools else "unknown"
-
-
-# Orders of writes, and of the pairs within one.
 
 
 def _order_matters(
@@ -196,57 +188,21 @@ def _ends_elsewhere(task: ToolTask, domain: ToolDomain, writes: Iterable[GoldCal
     return done and not same_changes(world.changes(), dict(target), domain.compare)
 
 
-# What the reward looks at.
-
-
-def _content(task: ToolTask) -> dict[str, bool]:
-    """Whether there is anything that each part could judge."""
-    return {
-        "DB": task.expected is not None,
-        "COMMUNICATE": bool(task.outputs),
-        "ACTION": bool(task.expected),
-        "ENV_ASSERTION": bool(task.env_assertions),
-        "NL_ASSERTION": bool(task.nl_assertions),
-    }
-
-
-def _outside_basis(task: ToolTask) -> tuple[str, ...]:
-    if task.rules == "own":
-        return ()
-    content = _content(task)
-    ignored = [part for part in ("COMMUNICATE", "ENV_ASSERTION", "NL_ASSERTION") if content[part]]
-    if content["ACTION"] and "DB" not in task.parts:
-        ignored.append("ACTION")
-    return tuple(part for part in ignored if part not in task.parts)
-
-
-def _without_content(task: ToolTask) -> tuple[str, ...]:
-    if task.rules == "own":
-        return ()
-    content = _content(task)
-    return tuple(part for part in task.parts if not content.get(part, True))
-
-
-# What the user was given, and what the records say.
-
-
 class _Given:
     """Where the values of a task may come from: its instruction, its user's records, what belongs to nobody."""
 
     def __init__(self, task: ToolTask, domain: ToolDomain, records: _Records) -> None:
         self._instruction = task.instruction.lower() + "\n" + "\n".join(map(str, task.knows.values())).lower()
-        named = records.users if task.user is None else [each for each in records.users if each.id == task.user]
-        self._named = {user.id for user in named if self._names(user)}
-        self.identified = bool(self._named) if records.users else None
-        self._whose = {task.user} if task.user is not None else self._named | set(_owners(task, domain))
+        users = records.users if task.user is None else {task.user: records.users.get(task.user, ())}
+        #: Users whose id or email the instruction has, or whose full name and zip.
+        named = {
+            user
+            for user, ways in users.items()
+            if any(all(text in self._instruction for text in texts) for texts in ways)
+        }
+        self.identified = bool(named) if records.users else None
+        self._whose = {task.user} if task.user is not None else named | set(_owners(task, domain))
         self._records = records
-
-    def _names(self, user: _User) -> bool:
-        """Whether the instruction has the user's id, email, or full name and zip."""
-        instruction = self._instruction
-        if user.id.lower() in instruction or (user.email and user.email in instruction):
-            return True
-        return bool(user.name and user.zip) and user.name in instruction and user.zip in instruction
 
     def has(self, text: str, world: World) -> bool:
         """Whether a text was told to the user, or stands in a record that is theirs or nobody's."""
@@ -264,20 +220,11 @@ class _Given:
         return texts
 
 
-class _User(NamedTuple):
-    """How a user can be named, in small letters but for the id."""
-
-    id: str
-    email: str
-    name: str
-    zip: str
-
-
 class _Records:
     """The texts in a domain's records: by user, and those in tables that belong to nobody."""
 
     def __init__(self, domain: ToolDomain) -> None:
-        self.users = [_user(name, user) for name, user in (domain.records.get("users") or {}).items()]
+        self.users = {name: _ways_to_name(name, user) for name, user in (domain.records.get("users") or {}).items()}
         self.owned: dict[str, set[str]] = {}
         self.shared: set[str] = set()
         for name, table in domain.records.items():
@@ -290,11 +237,13 @@ class _Records:
                     self.owned.setdefault(owner, set()).update((key, *_all_texts(rows[key])))
 
 
-def _user(name: str, record: Mapping[str, Any]) -> _User:
-    full, address = record.get("name"), record.get("address")
-    words = [str(full.get(key) or "") for key in ("first_name", "last_name")] if isinstance(full, Mapping) else []
-    code = str(address.get("zip") or "") if isinstance(address, Mapping) else ""
-    return _User(name, str(record.get("email") or "").lower(), " ".join(words).lower(), code.lower())
+def _ways_to_name(user: str, record: Mapping[str, Any]) -> Sequence[Sequence[str]]:
+    """Sets of texts in small letters, each of which tells who a user is."""
+    full, address = (record[key] if isinstance(record.get(key), Mapping) else {} for key in ("name", "address"))
+    name = " ".join(str(full.get(key) or "") for key in ("first_name", "last_name")).strip()
+    email, code = str(record.get("email") or ""), str(address.get("zip") or "")
+    ways = ([user], [email], [name, code])
+    return [[text.lower() for text in way] for way in ways if all(way)]
 
 
 def _whose(table: str, key: str, record: Any) -> str | None:
