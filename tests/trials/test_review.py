@@ -59,7 +59,7 @@ def test_a_sound_log_is_stored_and_takes_few_lines(capsys: Capture) -> None:
     told = answers(run)
     assert told["match"].startswith("15 of 15 conversations match their task.")
     assert told["replay"] == "Replay confirms all 15 recorded rewards."
-    assert told["fairness"] == "1 of 5 tasks look unfair: an expected write fails (full-window)."
+    assert told["fairness"] == "1 of 5 tasks looks unfair: an expected write fails (full-window)."
     document = json.loads(Path("review.json").read_bytes())
     assert [each["id"] for each in document["runs"]] == [run.id]
     assert document["page"]["verdict"].startswith("100.0% of tasks passed (pass^1")

@@ -1,4 +1,4 @@
-"""A log held against its tasks: do its verdicts replay, were its tasks fair, and how is it graded by other tasks?"""
+"""A log checked against its tasks: are its verdicts confirmed, were its tasks fair, how do other tasks grade it?"""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from dialgauge.worlds.tools import (
     tasks_of_log,
 )
 
-#: Why calls were not made again: the domain's records and tools are not here, or the agent wrote calls into texts.
+#: Why calls were not replayed: the domain's records and tools are not here, or the agent wrote calls into texts.
 NoReplay: TypeAlias = Literal["", "no world", "calls in prose"]
-#: What an end means for a verdict: it came to an end, it did not, nobody says.
+#: Did a conversation with this end finish? None where the log does not say.
 _FINISHED: dict[End, bool | None] = {"finished": True, "limit": False, "infrastructure": False, "unknown": None}
 #: Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data.
 _PARTS = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
-#: Of a part that a replay cannot tell, the field of a task that says what it is about.
+#: The parts that a replay cannot judge, each with the field of a task that defines it.
 _ABOUT = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
 _FACTS: dict[str, Any] = {"task": "String", "fact": "String", "about": "List(String)"}
 _REPLAYS: dict[str, Any] = {
@@ -65,7 +65,7 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
     reliable: bool = True
     drift: dict[str, int] = {}
     renamed: tuple[tuple[str, str], ...] = ()
-    #: Message and tool of the first write that came out otherwise than recorded, or else of the first such call.
+    #: Message and tool of the first write that gave another result than recorded, or else of the first such call.
     first_drift: tuple[int | None, str] | None = None
 
     @property
@@ -83,7 +83,7 @@ class ReplayedConversation(Struct, frozen=True, kw_only=True):
 
 
 class LogAudit(Struct, frozen=True, kw_only=True):
-    """What holding a log against its tasks found."""
+    """What checking a log against its tasks found."""
 
     domain: str | None
     integrity: Integrity
@@ -98,7 +98,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
 
     @property
     def drift(self) -> Counter[str]:
-        """How the results of calls made again relate to the recorded ones."""
+        """How the results of replayed calls relate to the recorded ones."""
         return sum((Counter(conversation.drift) for conversation in self.conversations), Counter[str]())
 
     @property
@@ -113,7 +113,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         return list(dict.fromkeys([*(one.id for one in self.differences), *odd]))
 
     def facts_table(self) -> pl.DataFrame:
-        """What is to be known of each task that was tried."""
+        """The facts of each task that was tried."""
         tried = {conversation.task for conversation in self.conversations}
         facts = [
             (each.id, code, list(about)) for each in self.facts if each.id in tried for code, about in fact_codes(each)
@@ -135,7 +135,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
 
 
 def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:
-    """Hold one log of a benchmark against its tasks, in the world of a domain or without one."""
+    """Check one log of a benchmark against its tasks; without the world of a domain, only what texts say."""
     given = world.tasks if world else None
     stored = log.corpus.notes.tasks if log.corpus is not None else []
     tasks, tasks_from = tasks_of_log(log.dialogues, stored, given, log.file)
@@ -164,7 +164,7 @@ def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:
 
 
 def _calls_in_prose(log: TrialLog) -> bool:
-    """Whether the agent wrote its calls into texts (ReAct), so that none can be made again."""
+    """Whether the agent wrote its calls into texts (ReAct), so that none can be replayed."""
     if any(turn.calls for dialogue in log.dialogues for turn in dialogue.turns):
         return False
     texts = (turn.text for dialogue in log.dialogues for turn in dialogue.turns if turn.speaker == "system")
@@ -172,7 +172,7 @@ def _calls_in_prose(log: TrialLog) -> bool:
 
 
 def replay_conversation(dialogue: Dialogue, task: ToolTask, world: ToolDomain | None) -> ReplayedConversation:
-    """Make the recorded calls again, and judge what they lead to; without a world, only what texts and calls say."""
+    """Replay the recorded calls and judge the result; without a world, only what texts and calls say."""
     calls = list(dialogue.calls())
     done = replay(world, task, calls) if world is not None else None
     outcome, finished = dialogue.ended, _FINISHED[dialogue.ended.end]

@@ -22,13 +22,13 @@ from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, id
 #: Who or what ended it; ``error``: something technical; ``untold``: the log does not say it.
 Ended: TypeAlias = Literal["user", "agent", "steps", "error", "untold"]
 #: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
-#: A number of one or two digits, yes and no occur by chance: untold unless what they are about stands beside them.
+#: Numbers of one or two digits, yes and no occur by chance: ``untold`` unless their subject stands next to them.
 Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
 #: An expected write that was not made: it was the user's own to make, the agent handed the user over, the user never
 #: spoke of it, the agent tried and failed, refused it, or just left it.
 Fate: TypeAlias = Literal["users", "transferred", "unvoiced", "failed", "refused", "left"]
 
-#: Tools of domains that are not here: names that begin so only look something up.
+#: In domains that are not installed, tools with these prefixes only look something up.
 _READS = ("get", "search", "list", "find", "calculate", "think", "check", "transfer", "can_", "verify")
 #: How people speak of what a tool does, by a word of its name.
 _SPOKEN = {
@@ -62,7 +62,7 @@ _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 #: Arguments of a missing call that are named.
 _FEW = 3
-#: Values that are no evidence by themselves.
+#: Values that prove nothing by themselves.
 _SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
 
 
@@ -129,7 +129,7 @@ class FailureEvidence(Struct, frozen=True, kw_only=True):
         return tuple(each for each in self.deviations if each.kind == kind)
 
     def fault(self, *codes: str) -> Blame | None:
-        """The first of the user's faults of these kinds."""
+        """The user's first fault of these kinds."""
         return next((fault for fault in self.faults if fault.code in codes), None)
 
 
@@ -236,7 +236,7 @@ class _Known:
 
     @property
     def unidentified(self) -> int | None:
-        """Where the agent asks who the user is, in a conversation in which nobody ever was told."""
+        """Where the agent first asks who the user is, if nobody ever says."""
         ids = _USER_ID.findall(self.instruction)
         if not ids or identifiers_of(self._dialogue) or any(each in self.user_said() for each in ids):
             return None
@@ -244,17 +244,17 @@ class _Known:
 
     @property
     def insists_on_record(self) -> bool:
-        """Whether the last time the agent asks for an id, again, it is that of a record and not the user's."""
+        """Whether the agent's last, repeated question for an id is for a record's and not the user's."""
         asked = list(self._asking(_USER, _RECORD))
         return len(asked) > 1 and not _USER.search(asked[-1].text)
 
     def _asking(self, *kinds: re.Pattern[str]) -> Iterator[Turn]:
-        """What the agent says of ids of some kinds."""
+        """The agent's turns that mention ids of these kinds."""
         texts = (turn for turn in self.texts if turn.speaker == "system")
         return (turn for turn in texts if any(kind.search(turn.text) for kind in kinds))
 
     def fate(self, gold: GoldCall, made: Sequence[_Made]) -> tuple[Fate | None, int | None]:
-        """What became of an expected write that was not made, and the message that shows it; None: cannot be told."""
+        """Why an expected write was not made, and the message that shows it; None if unknown."""
         handed = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
         if handed is not None:
             return "transferred", handed
@@ -297,7 +297,7 @@ def _record(arguments: Any) -> str:
 
 
 def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Known) -> Iterator[Deviation]:
-    """Writes that are not as expected: paired are equal ones, then those of one tool on one record."""
+    """Writes that are not as expected; equal ones are paired first, then those of one tool on one record."""
     done = [(side, call) for side, call in made if not call.failed and call.result is not None]
     calls = [call for _, call in done]
     same = paired(expected, calls, _exactly)

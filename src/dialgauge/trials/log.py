@@ -20,16 +20,16 @@ from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, 
 
 #: What agents did: a file, records of a log or a frame of them, or dialogues.
 Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
-#: Formats of dialogues and predictions, in which nothing is said of tasks and verdicts.
+#: Formats that have no tasks and verdicts.
 _NO_LOGS = frozenset({LAST_RESORT, "parquet"})
 #: Logs of the benchmarks, which have rewards, a plan and a simulated user; all others are logs of agents in general.
 BENCHMARKS = frozenset({"tau", "tau2"})
-#: Logs whose conversations each name the one model that they are of.
+#: Logs in which each conversation names its model.
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: A reward this close to 1 is a pass.
 _ROUNDING = 1e-6
 PASSED = 1 - _ROUNDING
-#: A score with more different texts is no label.
+#: A score with more different texts is not a label.
 _MOST_LABELS = 12
 SIDES = ("agent", "user")
 
@@ -55,7 +55,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     #: Scores of the log that are numbers, and those that are labels.
     numbers: dict[str, float] = {}
     labels: dict[str, str] = {}
-    #: There is a verdict, or in a log without any a score, and it is one on the agent.
+    #: Does it count? It has a verdict on the agent, or a score in a log without verdicts.
     scored: bool = False
 
 
@@ -159,7 +159,7 @@ class TrialLog:
 
     @property
     def plan(self) -> Literal["named", "unnamed", "log"]:
-        """Does the log say what was planned? One of agents in general need not have any plan."""
+        """Does the log name a plan? Without one, general logs count as complete, benchmarks' by their longest task."""
         tasks, trials = self._planned
         if self.in_general and not trials:
             return "log"
@@ -219,13 +219,13 @@ class TrialLog:
 
     @cached_property
     def broken(self) -> dict[str, int]:
-        """What failed beside the agent, by reason."""
+        """Failures that were not the agent's, by reason."""
         reasons = (attempt.reason for attempt in self.attempts if attempt.end == "infrastructure")
         return dict(Counter(reasons).most_common())
 
     @property
     def unknown_ends(self) -> dict[str, int]:
-        """Ends that are not known and have a verdict, which counts, by reason."""
+        """Unknown ends of conversations with a verdict, by reason."""
         reasons = (attempt.reason for attempt in self.attempts if attempt.reason not in ENDS and attempt.scored)
         return dict(Counter(reasons).most_common())
 
@@ -286,7 +286,7 @@ def read_log(source: Attempted, name: str = "", format: str | None = None, succe
 
 
 def _attempt(dialogue: Dialogue) -> Attempt:
-    """The attempt that a conversation is; one that says neither task nor verdict is an error."""
+    """A conversation as an attempt; one with neither task nor verdict is an error."""
     outcome = dialogue.ended
     if not outcome.task and outcome.success is None:
         raise DialgaugeError(
@@ -343,7 +343,7 @@ def has_failed(dialogue: Dialogue) -> bool:
 
 
 def _refuse_models(outcomes: Sequence[Outcome]) -> None:
-    """Conversations of several models are no trials of one agent."""
+    """Refuse conversations of several models: they are not trials of one agent."""
     models = Counter(
         each.facts["agent"] for each in outcomes if each.benchmark in _OF_ONE_MODEL and "agent" in each.facts
     )

@@ -51,7 +51,7 @@ def trial_notes(log: TrialLog, reading: Notes, conversations: Mapping[str, int])
 
 
 def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
-    """What pass^k rests on, where it is not a field of the log called so."""
+    """Which field was read as the verdict, or that there is none."""
     if reading.verdict_read:
         yield Note("verdict", f"a conversation passed where '{reading.verdict_read}' is 1")
     elif log.in_general and not log.has_verdicts:
@@ -83,7 +83,7 @@ def _general_notes(log: TrialLog) -> Iterator[Note]:
 
 
 def _plan_notes(log: TrialLog) -> Iterator[Note]:
-    """What a benchmark's log does not say of how much of it there should be, and what is taken instead."""
+    """That a benchmark's log does not say what was planned, and what is assumed."""
     if log.plan != "named":
         taken = f"{counted(log.planned_tasks, 'task')} with {counted(log.trials, 'trial')} each, the most that any has"
         yield Note("unknown_plan", f"the log does not say how many tasks and trials were planned: taken to be {taken}")
@@ -103,7 +103,7 @@ def _surplus_notes(log: TrialLog) -> Iterator[Note]:
 
 
 def _reading_notes(reading: Notes) -> Iterator[Note]:
-    """What of a log was not read, so that nothing is dropped in silence."""
+    """How a log was read, and what was not."""
     if reading.reading:
         yield Note("read_as", f"read as: {reading.reading.line()}")
     for what, count in reading.counts.items():

@@ -37,7 +37,7 @@ def review_log(
 ) -> Run:
     """The run of a log with all that can be found out about it without a model.
 
-    ``check`` says what the user of a conversation did wrong, ``domain`` in which tool domain calls are made again,
+    ``check`` says what the user of a conversation did wrong, ``domain`` in which tool domain calls are replayed,
     ``judges`` are files with the verdicts of graders, of whom ``truth`` is right.
     """
     tables: dict[str, Callable[[], pl.DataFrame]] = {}
@@ -59,8 +59,7 @@ def review_log(
         }
     elif domain is not None:
         raise DialgaugeError(
-            "calls can be made again only of logs of τ-bench and τ²-bench, which hold tasks and every call; leave out "
-            "--domain",
+            "only logs of τ-bench and τ²-bench, which hold tasks and every call, can be replayed; leave out --domain",
             file=log.file or None,
         )
     else:
@@ -105,7 +104,7 @@ def regrade_log(
     world = log.domain(domain, data_folder().root)
     if world is None:
         raise DialgaugeError(
-            "its calls cannot be made again: the tools and records of its domain are not here; --domain FOLDER names "
+            "its calls cannot be replayed: the tools and records of its domain are not here; --domain FOLDER names "
             "them",
             file=log.file or None,
         )

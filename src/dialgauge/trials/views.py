@@ -67,20 +67,14 @@ if TYPE_CHECKING:
 _NAMED, _SHOWN = 8, 3
 
 
-def verdict(run: Run) -> str:
-    """How often tasks are done, once and every time."""
-    return rate_sentence(run)
-
-
 def summary(run: Run) -> Table:
     """The answer of each check."""
     table = Table("", ["check", "answer"])
     if run.coverage.complete:
         table.add("log", f"{run.name}: {coverage_sentence(run)}.")
-    stands = per_task_stands(run)
-    for name, make in _CHECKS.items():
-        if (made := make(run)) is not None and made.answer and (stands or name == "match"):
-            table.add(Cell(name, tone=made.tone), made.answer)
+    for check, name in _CHECKS.items():
+        if (made := _TABLES[name](run)) is not None and made.answer:
+            table.add(Cell(check, tone=made.tone), made.answer)
     if stored_integrity(run) is None and run.details["benchmark"] != "dialgauge":
         table.add("replay", "Not checked: only logs of τ-bench and τ²-bench hold tasks and every call.")
     return table
@@ -153,46 +147,43 @@ def replayed(run: Run) -> Table | None:
         return None
     frame, replays, audit = conversations(run), run.table("replays"), run.details["audit"]
     known, odd = replays.drop_nulls(["recorded", "replayed"]), contradicted(run)
-    confirmed, unsure = known.filter("agrees").height, replays.height - known.height
     table = Table("Do verdicts replay?", ["the replay", "conversations"], tone="bad" if odd else "good")
-    if audit["no_replay"]:
-        why = {
-            "no world": "the tools and records of its domain are not here (--domain FOLDER names them)",
-            "calls in prose": "the agent wrote its calls into its texts",
-        }[audit["no_replay"]]
-        table.answer = f"Not replayed: {why}."
+    if why := _NO_REPLAY.get(audit["no_replay"]):
+        answers = [f"Not replayed: {why}."]
         table.tone = "bad" if odd else "plain"
     else:
+        confirmed = known.filter("agrees").height
         of = f"all {confirmed:,}" if confirmed == known.height else f"{confirmed:,} of {known.height:,}"
-        table.answer = f"Replay confirms {of} recorded rewards." if known.height else "No reward can be replayed."
+        answers = [f"Replay confirms {of} recorded rewards." if known.height else "No reward can be replayed."]
         tones: Mapping[str, Tone] = {AGREES: "good", DIFFERS: "bad"}
         for words, tone in tones.items():
             count = count_cell(frame, {"replay": words})
             table.add(Cell(words, tone=tone if count.value else "plain"), count)
     if odd:
-        table.answer += f" {counted(len(odd), 'verdict')} contradicted ({some_of(odd, FEW)})."
-    if unsure and known.height and not audit["no_replay"]:
-        table.answer += (
-            f" {counted(unsure, 'conversation')} not replayed: their tasks have criteria that no rule knows."
-        )
-    calls = [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]
-    if calls:
-        table.notes.append(f"Calls made again: {', '.join(calls)}.")
+        answers.append(f"{counted(len(odd), 'verdict')} contradicted ({some_of(odd, FEW)}).")
+    if known.height and (unsure := replays.height - known.height) and not why:
+        answers.append(f"{counted(unsure, 'conversation')} not replayed: their tasks have criteria that no rule knows.")
+    table.answer = " ".join(answers)
+    if calls := [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]:
+        table.notes.append(f"Replayed calls: {', '.join(calls)}.")
     for old, new in audit["renamed"]:
         table.notes.append(f"In the records the key '{old}' is now '{new}'; no verdict rests on it.")
-    doubtful = replays.filter(~pl.col("reliable"))["dialogue"].to_list()
-    if doubtful:
-        table.notes.append(f"A write came out otherwise than recorded: {some_of(doubtful, _NAMED)}.")
+    if doubtful := replays.filter(~pl.col("reliable"))["dialogue"].to_list():
+        table.notes.append(f"A write gave another result than recorded: {some_of(doubtful, _NAMED)}.")
     return table
 
 
+_NO_REPLAY = {
+    "no world": "the tools and records of its domain are not here (--domain FOLDER names them)",
+    "calls in prose": "the agent wrote its calls into its texts",
+}
 _DRIFT = {
     "equal": "equal results",
     "renamed": "equal but for a renamed key",
     "errors": "errors on both sides",
     "prose": "sentences, not compared",
     "differs": "results that differ",
-    "skipped": "not made again",
+    "skipped": "not replayed",
 }
 
 
@@ -236,7 +227,8 @@ def fairness(run: Run) -> Table | None:
     tasks = counted(frame["task"].n_unique(), "task")
     named = "; ".join(f"{words} ({some_of(which, FEW)})" for words, which in unfair.items())
     number = len({task for which in unfair.values() for task in which})
-    table.answer = f"{number:,} of {tasks} look unfair: {named}." if unfair else f"None of {tasks} looks unfair."
+    look = "looks" if number == 1 else "look"
+    table.answer = f"{number:,} of {tasks} {look} unfair: {named}." if unfair else f"None of {tasks} looks unfair."
     table.tone = "warn" if unfair else "good"
     if run.details["audit"]["no_replay"] == "no world":
         table.notes.append("Without the tools and records of its domain only what texts say is checked.")
@@ -277,10 +269,8 @@ def erring_users(run: Run) -> Table | None:
         return None
     table = count_table("What the user got wrong", faults, "fault of the user")
     listed = ", ".join(f"{row[0].value} {row[1].value}" for row in table.rows)
-    erred = faults["dialogue"].n_unique()
-    table.answer = (
-        f"The user erred in {erred:,} of {conversations(run).height:,} conversations ({listed}); checks find a part."
-    )
+    erred, of = faults["dialogue"].n_unique(), conversations(run).height
+    table.answer = f"The user erred in {erred:,} of {of:,} conversations ({listed}); the checks do not find all faults."
     return table
 
 
@@ -289,11 +279,8 @@ def task_grid(run: Run) -> Table:
     frame = conversations(run).sort("trial")
     goals = {each.id: " ".join(each.goal.instruction) for each in run.dialogues() if each.goal is not None}
     trials = frame["trial"].drop_nulls().unique().sort().to_list()
-    table = Table(
-        "Tasks and their trials",
-        ["task", *(f"trial {trial}" for trial in trials), "passed", Column("goal", spare=1)],
-        first=20,
-    )
+    heads = [f"trial {trial}" for trial in trials]
+    table = Table("Tasks and their trials", ["task", *heads, "passed", Column("goal", spare=1)], first=20)
     rows = []
     for (task,), own in frame.group_by("task", maintain_order=True):
         tried = {
@@ -301,12 +288,8 @@ def task_grid(run: Run) -> Table:
             for name, trial, success in own.select("dialogue", "trial", "success").iter_rows()
         }
         passed, judged = int(own["success"].sum()), own["success"].count()
-        row = [
-            task,
-            *(tried.get(trial, Cell(None)) for trial in trials),
-            passed,
-            goals.get(own["dialogue"][0], "")[:100],
-        ]
+        cells = [tried.get(trial, Cell(None)) for trial in trials]
+        row = [task, *cells, passed, goals.get(own["dialogue"][0], "")[:100]]
         rows.append((passed in (0, judged), passed, _numeric(str(task)), row))
     for *_, row in sorted(rows, key=lambda each: each[:3]):
         table.add(*row)
@@ -427,47 +410,39 @@ def by_task(make: TableMaker) -> TableMaker:
     return made
 
 
-#: The checks that the summary answers, in its order.
-_CHECKS: Mapping[str, TableMaker] = {
-    "flips": flips,
+#: The checks that the summary answers, each with its table.
+_CHECKS: Mapping[str, str] = {
+    **{name: name for name in ("flips", "match", "replay")},
+    "change": "split",
+    **{name: name for name in ("fairness", "suspects", "user", "graders", "agreement", "corrected", "amounts")},
+}
+_TABLES: Mapping[str, TableMaker] = {
+    "summary": summary,
+    "flips": by_task(flips),
+    "failures": failures,
+    "expected": by_task(expected),
+    "ends": ends,
     "match": match,
-    "replay": replayed,
-    "change": split,
-    "fairness": fairness,
-    "suspects": suspects,
+    "replay": by_task(replayed),
+    "split": by_task(split),
+    "fairness": by_task(fairness),
+    "suspects": by_task(suspects),
+    "deciding": by_task(deciding),
     "user": erring_users,
-    "graders": graders,
+    "tasks": by_task(task_grid),
+    "graders": by_task(graders),
     "agreement": agreement,
     "corrected": corrected,
+    "parts": parts,
     "amounts": amounts,
+    "effort": effort,
+    "tools": tools,
 }
-
 VIEW = View(
-    verdict=verdict,
+    verdict=rate_sentence,
     warnings=doubts,
     scores=heads,
-    tables={
-        "summary": summary,
-        "flips": by_task(flips),
-        "failures": failures,
-        "expected": by_task(expected),
-        "ends": ends,
-        "match": match,
-        "replay": by_task(replayed),
-        "split": by_task(split),
-        "fairness": by_task(fairness),
-        "suspects": by_task(suspects),
-        "deciding": by_task(deciding),
-        "user": erring_users,
-        "tasks": by_task(task_grid),
-        "graders": by_task(graders),
-        "agreement": agreement,
-        "corrected": corrected,
-        "parts": parts,
-        "amounts": amounts,
-        "effort": effort,
-        "tools": tools,
-    },
+    tables=_TABLES,
     screen=("summary", "failures"),
     transcript=transcript,
     columns=("Reward", "Turns", "ToolCalls"),
