@@ -9,6 +9,14 @@ if TYPE_CHECKING:
     from dialgauge.tracking.accumulate import Accumulator as Accumulator, compute as compute
     from dialgauge.tracking.align import Policy as Policy
     from dialgauge.tracking.checks import STOPS as STOPS
+    from dialgauge.tracking.comparing import (
+        LAMBDAS as LAMBDAS,
+        Swap as Swap,
+        Sweep as Sweep,
+        compared_counts as compared_counts,
+        profile_sensitivity as profile_sensitivity,
+        sweep_counts as sweep_counts,
+    )
     from dialgauge.tracking.counts import (
         SYMBOLS as SYMBOLS,
         Counts as Counts,
@@ -38,13 +46,6 @@ if TYPE_CHECKING:
         needing as needing,
         required_measures as required_measures,
     )
-    from dialgauge.tracking.pairing import (
-        LAMBDAS as LAMBDAS,
-        Swap as Swap,
-        Sweep as Sweep,
-        compared_counts as compared_counts,
-        sweep_counts as sweep_counts,
-    )
     from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs
     from dialgauge.tracking.ratings import write_rating_sheets as write_rating_sheets
     from dialgauge.tracking.renaming import Renaming as Renaming
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
         score_prepared as score_prepared,
         state_scores as state_scores,
     )
-    from dialgauge.tracking.sensitivity import profile_sensitivity as profile_sensitivity
     from dialgauge.tracking.sgd import (
         OFFICIAL_NAMES as OFFICIAL_NAMES,
         SGD_CARDS as SGD_CARDS,

@@ -1,8 +1,7 @@
 """A few numbers that tell a broken prediction file from a weak tracker.
 
 Only three things stop a score, each until it is accepted by name: turns that are shifted, swapped roles
-(:mod:`~dialgauge.tracking.roles`), and ids that do not meet. Everything else is a note of the run. The counts add up
-over dialogues, whichever files they come from.
+(:mod:`~dialgauge.tracking.prepared_inputs`), and ids that do not meet. Everything else is a note of the run.
 """
 
 from __future__ import annotations

@@ -26,12 +26,10 @@ from dialgauge.tracking.measures import (
     required_measures,
     slots_without_gold,
 )
-from dialgauge.tracking.parts import RunParts
-from dialgauge.tracking.prepared_inputs import PreparedInputs, System
+from dialgauge.tracking.prepared_inputs import PreparedInputs, System, require_roles
 from dialgauge.tracking.renaming import Renaming, read_renaming, recounted, renamed
-from dialgauge.tracking.roles import require_roles
 from dialgauge.tracking.states import StateComparison
-from dialgauge.tracking.tables import run_tables
+from dialgauge.tracking.tables import RunParts, run_tables
 from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, profile_named
 
 if TYPE_CHECKING:
@@ -214,7 +212,7 @@ def score_prepared(
     official = {name: sgd.score(system) for name, system in inputs.systems.items()} if sgd else {}
     more: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
     if sensitivity:
-        from dialgauge.tracking.sensitivity import SENSITIVITY, profile_sensitivity
+        from dialgauge.tracking.comparing import SENSITIVITY, profile_sensitivity
 
         frames = profile_sensitivity(inputs, evidence[0].measures[0], sensitivity, advance)
         more = {name: {SENSITIVITY: frame} for name, frame in frames.items()}

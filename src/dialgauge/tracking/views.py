@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -37,13 +36,13 @@ from dialgauge.report import (
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted
-from dialgauge.tracking.analyses import compared_sensitivity, compared_sweep, correlation, rated, sensitivity, sweep
+from dialgauge.tracking.comparing import compared_sensitivity, compared_sweep, correlation, rated, sensitivity, sweep
 from dialgauge.tracking.details import tracking_details
 from dialgauge.tracking.measures import DEFAULT_MEASURES
-from dialgauge.tracking.parts import PART_SCORES
 from dialgauge.tracking.sgd import ALL, OFFICIAL_NAMES
 from dialgauge.tracking.slot_errors import first_errors, slot_episodes, slots_per_dialogue
 from dialgauge.tracking.tables import (
+    PART_SCORES,
     PREDICTIONS,
     SLOT_ERRORS,
     SLOT_REWORDINGS,
@@ -52,9 +51,6 @@ from dialgauge.tracking.tables import (
     read_counts,
 )
 from dialgauge.values import Profile, profile_named
-
-if TYPE_CHECKING:
-    pass
 
 BAR_TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
 #: What flexible goal accuracy calls turns.

@@ -1,21 +1,32 @@
-"""What else there is to see of trackers: other rules and strictness, how measures go together, and what people say."""
+"""What else there is to see of trackers: FGA as its strictness moves, other profiles, correlations, people's ratings.
+
+A comparison of tracking runs pairs turns by their number among the user's. Other profiles need the dialogues compared
+anew, so that is measured while scoring; runs keep it as a table ``sensitivity`` (measure, profile, rule, value, gained,
+lost). Without a rule, the value is that under the whole profile; with one, that without this rule, and the turns that
+are exact only with it, and only without it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+from msgspec import Struct
 
 from dialgauge import stats
-from dialgauge.comparison import scores_of_run
-from dialgauge.measures import Resampling, Signature
+from dialgauge.comparison import Pairing, scores_of_run
+from dialgauge.measures import Bounds, Measure, Resampling, Signature, intervals, parse_measure
 from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Table, number_of, part_of
 from dialgauge.runs import Run
-from dialgauge.text import counted
+from dialgauge.text import counted, named_note, note_kind
+from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.details import tracking_details
+from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
 from dialgauge.tracking.measures import DEFAULT_MEASURES
-from dialgauge.tracking.pairing import LAMBDAS, compared_counts, sweep_counts, sweep_intervals
 from dialgauge.tracking.ratings import (
     CORRELATIONS as RATING_CORRELATIONS,
     FACTS as RATING_FACTS,
@@ -23,11 +34,137 @@ from dialgauge.tracking.ratings import (
     FITTED_PEARSON,
     SEARCHED,
 )
-from dialgauge.tracking.sensitivity import SENSITIVITY
-from dialgauge.tracking.tables import TURN_SCORES, read_counts
+from dialgauge.tracking.tables import TURN_SCORES, frame_counts, read_counts
+from dialgauge.values import Profile
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.comparison import Comparison
+    from dialgauge.tracking.encode import Flags
+    from dialgauge.tracking.prepared_inputs import PreparedInputs
+
+#: From joint goal accuracy (0) to nearly full forgiveness, in steps fine enough to see a crossing.
+LAMBDAS = tuple(round(0.05 * step, 2) for step in range(41))
+
+
+class TrackingPairing(Pairing):
+    """Turns are paired by their number among the user's."""
+
+    def notes(self, runs: Sequence[Run]) -> list[str]:
+        """What gold itself scores, under profiles that do not give it 100."""
+        return list(dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == "ceiling"))
+
+    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
+        """What is said of the predictions beside their scores."""
+        return [named_note(run.name, note) for run in runs for note in run.notes if note_kind(note) in SHOWN]
+
+    def turn_scores(self, run: Run) -> polars.DataFrame | None:
+        """The table ``turn_scores``."""
+        return run.table(TURN_SCORES) if _is_complete(run) else None
+
+    def scored_turns(self, run: Run) -> polars.DataFrame | None:
+        """The user turns by their number, which two gold files agree on even if one has no turns of the system."""
+        if not _is_complete(run):
+            return None
+        return run.table(TURN_SCORES).select("dialogue", turn="user_turn")
+
+
+PAIRING = TrackingPairing()
+
+
+def _is_complete(run: Run) -> bool:
+    return "evidence" in run.details and TURN_SCORES in run.tables
+
+
+class Swap(Struct, frozen=True):
+    """Below ``at``, ``before`` is higher; above it, ``after``."""
+
+    at: float
+    before: str
+    after: str
+
+
+class Sweep(Struct, frozen=True):
+    """Corpus values of FGA at each lambda, by system."""
+
+    lambdas: tuple[float, ...]
+    scores: Mapping[str, Sequence[float]]
+
+    def swaps(self) -> list[Swap]:
+        """Every crossing of two systems, interpolated between the two lambdas around it; touching is no crossing."""
+        swaps = []
+        for first, second in combinations(self.scores, 2):
+            gap = np.asarray(self.scores[first]) - np.asarray(self.scores[second])
+            steps = np.flatnonzero(np.abs(gap) > 1e-12)
+            for left, right in pairwise(steps.tolist()):
+                if gap[left] * gap[right] < 0:
+                    share = gap[left] / (gap[left] - gap[right])
+                    at = self.lambdas[left] + share * (self.lambdas[right] - self.lambdas[left])
+                    order = (first, second) if gap[left] > 0 else (second, first)
+                    swaps.append(Swap(float(at), *order))
+        return sorted(swaps, key=lambda swap: (swap.at, swap.before, swap.after))
+
+
+def sweep_counts(systems: Mapping[str, Counts]) -> Sweep:
+    """FGA over all turns of each system at each lambda."""
+    return Sweep(LAMBDAS, {name: [_flexible(counts, at) for at in LAMBDAS] for name, counts in systems.items()})
+
+
+def _flexible(counts: Counts, rate: float) -> float:
+    """The mean weight of the turns: exact ones count 1, and those that carry an error what FGA forgives of it."""
+    rule = default_rule(counts)
+    types, weight = error_types(counts, rule), weights(counts, rate, rule)
+    return float((float((types == EXACT).sum()) + weight[types == TYPE2].sum()) / len(types))
+
+
+def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> dict[str, list[Bounds]]:
+    """The interval of every system's FGA at each of LAMBDAS."""
+    measures = [parse_measure(f"FGA@{at:g}", "tracking") for at in LAMBDAS]
+    made = intervals([[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()], how)
+    return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
+
+
+def compared_counts(comparison: Comparison) -> dict[str, Counts]:
+    """By system the counts of the turns that are compared."""
+    return {
+        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
+        for name, frame in comparison.turn_scores.items()
+    }
+
+
+SENSITIVITY = "sensitivity"
+_SCHEMA = {"measure": pl.String, "profile": pl.String, "rule": pl.String, "value": pl.Float64} | dict.fromkeys(
+    ("gained", "lost"), pl.Int64
+)
+
+
+def profile_sensitivity(
+    inputs: PreparedInputs,
+    measure: Measure[Any],
+    profiles: Sequence[Profile],
+    advance: Callable[[int], None] = lambda steps: None,
+) -> dict[str, pl.DataFrame]:
+    """The table of every system; ``advance`` is told of every comparison done."""
+    frames = {}
+    for name in inputs.systems:
+        rows: list[tuple[str, str, str | None, float, int | None, int | None]] = []
+        exact: dict[str, Flags] = {}
+        for profile in profiles:
+            counts = inputs.comparison(name, profile).counts
+            rows.append((str(measure), profile.name, None, measure.value(counts), None, None))
+            exact[profile.name] = counts.exact
+            advance(1)
+        for profile in profiles:
+            for rule in profile.values:
+                counts = inputs.comparison(name, profile.without(rule)).counts
+                gained = int((exact[profile.name] & ~counts.exact).sum())
+                lost = int((counts.exact & ~exact[profile.name]).sum())
+                rows.append((str(measure), profile.name, rule.name, measure.value(counts), gained, lost))
+                advance(1)
+        frames[name] = pl.DataFrame(rows, schema=_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
+    return frames
+
 
 #: The lambdas of the sweep that a screen shows.
 _SHOWN = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
