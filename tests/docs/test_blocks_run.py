@@ -33,8 +33,8 @@ _STORE = re.compile(r"--store (\S+)")
 #: (Those that people read first, README.md and docs/python.md, are run all the same.)
 _LONG = frozenset(
     {
-        *("babi", "compare", "compare-systems", "lab", "pass-rates", "reproduce", "run-the-lab", "score"),
-        *("python-ecosystem", "system", "tasks", "tasks-blame", "user-fault-checks", "user-faults", "users"),
+        *("babi", "compare", "compare-systems", "lab", "reproduce", "run-the-lab", "score"),
+        *("python-ecosystem", "system", "tasks", "review", "user-faults", "users"),
     }
 )
 _PAGES = [page for page in pages() if page not in _ELSEWHERE]

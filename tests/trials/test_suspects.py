@@ -126,7 +126,7 @@ def test_the_stored_record_is_what_the_rules_give(shared_data: Path, benchmark: 
 
 
 def test_the_page_has_the_figures_of_the_record() -> None:
-    page, record = (ROOT / "docs" / "tasks-blame.md").read_text("utf-8"), measured_suspects()
+    page, record = (ROOT / "docs" / "review.md").read_text("utf-8"), measured_suspects()
     [row] = [line for line in page.splitlines() if line.startswith("| of these, tasks that no sign was written on |")]
     for each in (record.right, record.kappa):
         assert f"{each.value:.2f} [{each.low:.2f}, {each.high:.2f}]" in row

@@ -173,7 +173,7 @@ def _user_faults() -> str:
     parts = [
         "# Checks of users, measured",
         "What the checks of `dialgauge users faults` find in labelled conversations, from the record in the package. "
-        "[What it means](../explanation/user-fault-checks.md).",
+        "[What it means](../user-faults.md#how-far-to-trust-the-checks).",
     ]
     for name, kinds in {**record.logs, "all": record.overall}.items():
         rows = [

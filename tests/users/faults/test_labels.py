@@ -125,7 +125,7 @@ def _spaced(text: str) -> str:
 
 
 def test_the_page_has_the_figures_of_the_record() -> None:
-    page = (ROOT / "docs" / "explanation" / "user-fault-checks.md").read_text("utf-8")
+    page = (ROOT / "docs" / "user-faults.md").read_text("utf-8")
     record = load_record()
     for kind, one in record.overall.items():
         if not (one.right or one.wrong or one.missed):

@@ -1,7 +1,7 @@
 """Checks of texts. They see only what has a shape of its own, such as an id or a code, or what the goal declares.
 
 What takes understanding (does the user contradict its instruction, or speak as the agent?) is left to a judge, a person
-or a model. ``docs/explanation/user-fault-checks.md`` says how many faults of labelled logs these checks find.
+or a model. ``docs/user-faults.md`` says how many faults of labelled logs these checks find.
 """
 
 from __future__ import annotations
