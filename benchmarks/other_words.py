@@ -22,6 +22,7 @@ from word_styles import STYLES, UNSEEN, Style
 
 from dialgauge.agents import Agent, Reply, RuleSystem, SystemContext, UserListener, Vocabulary, Wording, converse
 from dialgauge.dialogue import Act, Dialogue, Turn
+from dialgauge.intents import NO_BOOK, service_of
 from dialgauge.lab import (
     AgentSpec,
     blame_conversations,
@@ -149,6 +150,18 @@ def unanswered(said: list[Act], draws: random.Random, vocabulary: Vocabulary, as
     return False
 
 
+def claimed(said: list[Act], draws: random.Random, vocabulary: Vocabulary, asked: Sequence[str]) -> bool:
+    """A booking that was refused is told as made."""
+    refusals = [act for act in said if act.intent == NO_BOOK]
+    for act in refusals:
+        said.remove(act)
+    if refusals:
+        service = vocabulary.services.get(refusals[0].domain)
+        name = service.service.act_name("book") if service else "Booking-Book"
+        said.append(Act(name=name, domain=service_of(name)))
+    return bool(refusals)
+
+
 def held_with(
     search: DomainSearch, goals: Sequence[DomainGoal], system: Callable[[], Agent], *, free: bool
 ) -> tuple[list[Dialogue], list[bool]]:
@@ -254,7 +267,7 @@ def _others(search: DomainSearch, goals: Sequence[DomainGoal], base: Tally, styl
     if most and blamed < len(goals):
         show(tally, [dialogue for dialogue, side in zip(held, tally.sides, strict=True) if side != "system"][:0], most)
     missed = 0
-    for what, alter in (("wrong value", wrong_value), ("unanswered", unanswered)):
+    for what, alter in (("wrong value", wrong_value), ("unanswered", unanswered), ("claimed", claimed)):
         caught = errors = on_it = 0
         for one in styles:
             held, injected = held_with(search, goals, partial(StyledSystem, one, alter), free=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -269,3 +270,13 @@ def test_rows_that_share_a_name_are_found_and_booked_by_their_id() -> None:
         assert backend.call("book_book", {**arguments, "pickup": "Tannery", "weeks": 2}).result["outcome"] == "booked"
         (row,) = backend.take_calls()[-1].rows
         assert (library.domain.services["book"].rows or ())[row]["copy"] == last
+
+
+def test_a_refused_booking_that_is_told_as_made_is_caught_in_the_town(words: Any) -> None:
+    search = words._town()
+    goals = [goal for goal in words._town_goals(search, 60) if any(task.book_first for task in goal.tasks)][:6]
+    held, injected = words.held_with(search, goals, partial(words.StyledSystem, "plain", words.claimed), free=True)
+    tally = words.Tally(search, goals, held)
+    assert any(injected)
+    for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
+        assert not faulty or (not done and side == "system")

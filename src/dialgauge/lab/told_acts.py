@@ -89,7 +89,9 @@ class _ToldActs:
 
     def read(self, turn: Turn) -> tuple[Act, ...]:
         heard = self._listener.hear(turn, self._own, self._active)
-        acts = [act for act in heard if act.intent == REQUEST or act.domain not in self._vocabulary]
+        # What became of a booking the listener knows from the call; whether it was told is read below.
+        own_words = {*self._vocabulary.services, *self._vocabulary.domain.booking_acts}
+        acts = [act for act in heard if act.intent == REQUEST or act.domain not in own_words]
         for service in dict.fromkeys([*(call.domain for call in turn.calls or ()), *self._talks]):
             if service in self._vocabulary:
                 own = [act for act in heard if act.domain in (service, *self._vocabulary.domain.booking_acts)]
