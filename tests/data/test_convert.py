@@ -197,38 +197,6 @@ def test_real_files_pass_through_native_unchanged(name: str, dialogues: int, sha
     assert dialgauge.read(tmp_path / "out.jsonl").dialogues == dialgauge.read(shared_data / name).dialogues
 
 
-UNIFIED = b"""[{"dialogue_id": "multiwoz21-test-0", "original_id": "PMUL4648.json", "dataset": "multiwoz21", "turns": [
-  {"speaker": "user", "utterance": "a hotel", "utt_idx": 0, "state": {"hotel": {"area": "north"}}}]}]"""
-UNIFIED_PREDICTIONS = b"""[{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0,
-  "predictions": {"state": {"hotel": {"area": "east"}}}}]"""
-
-
-@pytest.mark.parametrize("content", [UNIFIED, UNIFIED_PREDICTIONS])
-def test_unified_ids_become_the_original_ones(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "data.json").write_bytes(UNIFIED)
-    (tmp_path / "mine.json").write_bytes(content)
-    done = convert(tmp_path / "mine.json", tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
-    (dialogue,) = dialgauge.read(tmp_path / "out.jsonl").dialogues
-    assert dialogue.id == "PMUL4648.json"
-    assert not any("original_id" in note for note in done.reading)
-
-
-def test_without_the_option_the_unified_id_stays_and_the_loss_is_told(tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_bytes(UNIFIED)
-    done = convert(tmp_path / "data.json", tmp_path / "out.jsonl", to="native")
-    assert [note for note in done.reading if "--original-ids" in note]
-    assert dialgauge.read(tmp_path / "out.jsonl").dialogues[0].id == "multiwoz21-test-0"
-
-
-def test_original_ids_that_are_not_there(source: Path, tmp_path: Path) -> None:
-    (tmp_path / "data.json").write_bytes(UNIFIED)
-    with pytest.raises(DialgaugeError, match=r"dialogue d0: .*data\.json has no dialogue with this id"):
-        convert(source, tmp_path / "out.jsonl", to="native", original_ids=tmp_path / "data.json")
-    with pytest.raises(DialgaugeError, match="no dialogues in ConvLab-3's unified format"):
-        convert(source, tmp_path / "out.jsonl", to="native", original_ids=source)
-    assert names(tmp_path) == ["data.json", "source.jsonl"]
-
-
 @pytest.mark.parametrize("name", ["x.zip", "x.tar", "x.tar.gz", "x.tgz"])
 def test_archives_are_not_written(source: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(DialgaugeError, match="archives are read but not written"):

@@ -122,12 +122,6 @@ def _has_services_only(folder: Path) -> bool:
 @click.option(
     "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
 )
-@click.option(
-    "--original-ids",
-    "original_ids",
-    metavar="FILE",
-    help="ConvLab-3 data file whose original_id replaces ids such as multiwoz21-test-0.",
-)
 @click.option("--redact", "redact", is_flag=True, help="Replace personal data, as far as rules find it.")
 @click.option("--force", "force", is_flag=True, help="Overwrite the target.")
 @click.option(
@@ -143,7 +137,6 @@ def convert(
     target: Path,
     to: str,
     format: str | None,
-    original_ids: str | None,
     redact: bool,
     force: bool,
     max_bytes: int,
@@ -161,7 +154,6 @@ def convert(
             format=format,
             force=force,
             limit=max_bytes,
-            original_ids=original_ids,
             change=redactor.dialogue if redactor is not None else lambda dialogue: dialogue,
             advance=advance,
         )

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         ResourceFormat as ResourceFormat,
     )
     from dialgauge.formats.common_layouts import dialogue_named as dialogue_named
-    from dialgauge.formats.convlab3 import ORIGINAL_ID_DROPPED as ORIGINAL_ID_DROPPED
     from dialgauge.formats.corpus import (
         Corpus as Corpus,
         in_memory as in_memory,

@@ -31,8 +31,6 @@ from dialgauge.formats.predictions.reading import (
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import alternatives
 
-ORIGINAL_ID_DROPPED = "field original_id dropped ('dialgauge data convert --original-ids' makes it the id)"
-
 
 class _Act(Struct, gc=False):
     intent: str
@@ -126,7 +124,7 @@ class ConvlabStates:
 
 
 def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
-    notes.add(ORIGINAL_ID_DROPPED, int(bool(raw.original_id)))
+    notes.add("field original_id dropped", int(bool(raw.original_id)))
     for name in ("dataset", "data_split"):
         notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
     notes.add("field db_results dropped", sum([len(turn.db_results) > len(b"{}") for turn in raw.turns]))
@@ -221,7 +219,7 @@ class _PredictedReader(Reader):
             yield from grouped(rows).items()
             return
         for dialogue in _PREDICTED_DIALOGUES.read(self.part, self.notes):
-            self.notes.add(ORIGINAL_ID_DROPPED, int(dialogue.original_id is not None))
+            self.notes.add("field original_id dropped", int(dialogue.original_id is not None))
             turns = [(str(turn.utt_idx // 2), turn) for turn in dialogue.turns if turn.speaker == "user"]
             self.notes.add("system turns dropped", len(dialogue.turns) - len(turns))
             if turns:
