@@ -9,9 +9,8 @@ frames are left undecoded at first, and equal texts are decoded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import IO, Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -19,7 +18,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import Keyed, Listed, begins, decode, write_array
+from dialgauge.formats.jsonfile import Keyed, Listed, Remembered, begins, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -94,11 +93,6 @@ _HEARD = msgspec.json.Decoder(_Heard)
 _TASK = msgspec.json.Decoder(_Task)
 _PARTS = tuple(_Task.__struct_fields__)
 
-#: A member that is not there, and one that says so.
-_NOTHING = (b"", b"null")
-#: Texts whose meaning is remembered; some 2 kB each.
-_KEPT = 1 << 13
-
 NO_INTENT = "NONE"
 REQUESTED = "?"
 NO_SERVICE = ""
@@ -155,14 +149,14 @@ class _Reader:
 
     def __init__(self, part: Part, notes: Notes) -> None:
         self._notes = notes
-        self._heard = _Meanings(_heard, _HEARD, part)
-        self._said = _Meanings(_said, _FRAMES, part)
+        self._heard = Remembered(_HEARD, _heard, part)
+        self._said = Remembered(_FRAMES, _said, part)
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
-        heard = [*self._heard.each([turn.nlu for turn in raw.turns]), None]
+        heard = [*_each(self._heard, (turn.nlu for turn in raw.turns)), None]
         if heard[0]:
             self._notes.add("nlu of a first turn dropped: nothing was said before it")
-        said = self._said.each([turn.frames for turn in raw.turns])
+        said = _each(self._said, (turn.frames for turn in raw.turns))
         turns = []
         for position, (turn, spoken) in enumerate(zip(raw.turns, said, strict=True)):
             speaker = _speaker(turn, position)
@@ -197,51 +191,26 @@ def _speaker(raw: _Turn, position: int) -> Speaker:
     return speaker
 
 
-class _Meanings(Generic[T]):
-    """What texts of turns mean. A text that is the same as two turns before, as most are, is not even looked up."""
-
-    def __init__(self, make: Callable[[bytes], T], decoder: msgspec.json.Decoder[Any], part: Part) -> None:
-        self._make, self._decoder, self._part = make, decoder, part
-
-    def each(self, texts: list[Raw]) -> list[T | None]:
-        """What the text of each turn means; None where there is none. What is wrong with it is told with the place."""
-        make, meanings = self._make, list[T | None]()
-        for position, raw in enumerate(texts):
-            if position > 1 and raw == texts[position - 2]:
-                meanings.append(meanings[position - 2])
-                continue
-            content = bytes(raw)
-            try:
-                meanings.append(None if content in _NOTHING else make(content))
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                self._tell(content, position)
-                raise
-        return meanings
-
-    def _tell(self, content: bytes, position: int) -> None:
-        """Raise what is wrong with a text."""
+def _each(meanings: Remembered[T], texts: Iterable[Raw]) -> list[T | None]:
+    """What the text of each turn means; None where there is none."""
+    made: list[T | None] = []
+    for position, raw in enumerate(texts):
         try:
-            decode(self._decoder, content, self._part)
+            made.append(meanings.optional(raw))
         except DialgaugeError as error:
             raise error.at(turn=position) from error
+    return made
 
 
-@lru_cache(maxsize=_KEPT)
-def _said(content: bytes) -> _Said:
-    frames = _FRAMES.decode(content)
+def _said(frames: tuple[_Frame, ...]) -> _Said:
     state, intents, requested = _states(frames)
     active = tuple(dict.fromkeys([frame.service for frame in frames if frame.service]))
     return _Said(_acts(frames), state, active, intents, requested)
 
 
-@lru_cache(maxsize=_KEPT)
-def _heard(content: bytes) -> tuple[Act, ...] | None:
+def _heard(raw: _Heard) -> tuple[Act, ...] | None:
     """What was understood; nothing, where frames are there and none has a list of actions."""
-    raw = _HEARD.decode(content)
     return None if raw.frames is UNSET else _acts(raw.frames) or ()
-
-
-_act = lru_cache(maxsize=_KEPT)(Act)
 
 
 def _acts(frames: tuple[_Frame, ...]) -> tuple[Act, ...] | None:
@@ -254,7 +223,7 @@ def _acts(frames: tuple[_Frame, ...]) -> tuple[Act, ...] | None:
         recorded = True
         if frame.actions:
             service = frame.service
-            acts.extend([_act(action.act, service, action.slot, action.values) for action in frame.actions])
+            acts.extend([Act(action.act, service, action.slot, action.values) for action in frame.actions])
     return tuple(acts) if recorded else None
 
 
