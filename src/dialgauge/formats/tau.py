@@ -23,22 +23,12 @@ from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
-from dialgauge.formats.logs.messages import (
-    ENDED_BY,
-    Message,
-    as_text,
-    checksum,
-    end_of,
-    expected_calls,
-    prompt_of,
-    turns_of,
-)
+from dialgauge.formats.logs.logged import TOLERANCE, Facts, logged_dialogue
+from dialgauge.formats.logs.messages import LogMessages, Message, as_text, checksum, expected_calls
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
-#: A reward this close to 1 is a success, as both benchmarks have it.
-TOLERANCE = 1e-6
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
 _FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
@@ -104,19 +94,8 @@ class _TrialNames:
         return f"{task}#{trial} ({number})"
 
 
-def _outcome(benchmark: str, task: str, trial: int, reward: float | None, reason: str, **more: Any) -> Outcome:
-    success = None if reward is None else abs(reward - 1) <= TOLERANCE
-    return Outcome(
-        success=success,
-        end=end_of(reason, judging=success is None),
-        reason=reason,
-        ended_by=ENDED_BY.get(reason, ""),
-        benchmark=benchmark,
-        task=task,
-        trial=trial,
-        reward=reward,
-        **more,
-    )
+def _succeeded(reward: float | None) -> bool | None:
+    return None if reward is None else abs(reward - 1) <= TOLERANCE
 
 
 def _facts(**values: Any) -> dict[str, str]:
@@ -220,25 +199,21 @@ def _tau_dialogue(result: _TauResult, name: str, tasks: str) -> Dialogue:
         if key.startswith("r_") and isinstance(value, int | float) and abs(value) < _MOST
     }
     stored = expected_calls(judged.actions) if judged else None
-    prompt = prompt_of(result.traj)
-    outcome = _outcome(
-        "tau",
-        str(result.task_id),
-        result.trial,
-        result.reward,
-        _end(result),
+    facts = Facts(
+        success=_succeeded(result.reward),
+        reward=result.reward,
+        reason=_end(result),
+        error=info.error or "",
         parts=parts,
         usage={} if info.user_cost is None else {"user": SideUsage(cost=info.user_cost)},
         expected=expected_calls(task.actions) if stored is None else stored,
         graded=stored is not None,
         outputs=tuple(map(as_text, task.outputs or ())),
-        facts={
-            **_facts(error=info.error, stopped_by=info.source, task_set=tasks),
-            **({"policy": checksum(prompt)} if prompt else {}),
-        },
+        goal=Goal(message=(task.instruction,)) if task.instruction else None,
+        shown=_facts(stopped_by=info.source, task_set=tasks),
     )
-    goal = Goal(message=(task.instruction,)) if task.instruction else None
-    return Dialogue(id=name, turns=tuple(turns_of(result.traj)), goal=goal, outcome=outcome)
+    named = (name, str(result.task_id), result.trial)
+    return logged_dialogue("tau", LogMessages(result.traj), facts, named, judging=True)
 
 
 def _end(result: _TauResult) -> str:
@@ -501,12 +476,11 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: _TrialNames) -> 
     seconds = _seconds_by_side(simulation.messages)
     costs = {"agent": simulation.agent_cost, "user": simulation.user_cost}
     usage = {side: SideUsage(cost=cost, seconds=seconds.get(side)) for side, cost in costs.items()}
-    outcome = _outcome(
-        "tau2",
-        name,
-        trial,
-        judged.reward,
-        simulation.termination_reason or "",
+    instruction = task.instruction() if task else ()
+    facts = Facts(
+        success=_succeeded(judged.reward),
+        reward=judged.reward,
+        reason=simulation.termination_reason or "",
         planned=told.planned,
         parts={key: value for key, value in (judged.reward_breakdown or {}).items() if value is not None},
         seconds=simulation.duration,
@@ -514,16 +488,12 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: _TrialNames) -> 
         expected=expected_calls(criteria.actions) if stored is None else stored,
         graded=stored is not None,
         outputs=tuple(map(as_text, criteria.communicate_info or ())),
-        facts={**_facts(seed=simulation.seed), **told.facts},
-    )
-    instruction = task.instruction() if task else ()
-    return Dialogue(
-        id=names.name(name, trial),
-        turns=tuple(turns_of(simulation.messages)),
         goal=Goal(message=instruction) if instruction else None,
         domains=(domain,) if domain else (),
-        outcome=outcome,
+        shown={**_facts(seed=simulation.seed), **told.facts},
     )
+    named = (names.name(name, trial), name, trial)
+    return logged_dialogue("tau2", LogMessages(simulation.messages), facts, named, judging=True)
 
 
 def _stored_calls(judged: _RewardInfo) -> tuple[Call, ...] | None:

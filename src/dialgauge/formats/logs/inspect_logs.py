@@ -241,7 +241,7 @@ def _facts(sample: _Sample, shared: _Shared, header: _Header, notes: Notes) -> F
         seconds=sample.total_time,
         planned=shared.planned,
         error=error,
-        reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else "",
+        reason=f"{sample.limit.type}_limit" if sample.limit and sample.limit.type and not error else None,
         model=header.eval.model,
         goal=facts_of(told, notes).goal,
         domains=(header.eval.task,) if header.eval.task else (),

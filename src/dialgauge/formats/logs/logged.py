@@ -52,13 +52,18 @@ class Facts(Struct, kw_only=True):
     trial: int | None = None
     success: bool | None = None
     reward: float | None = None
-    reason: str = ""
+    #: How it ended, in tau2-bench's words; None where the messages may say it.
+    reason: str | None = None
     error: str = ""
+    parts: dict[str, float] = {}
     scores: dict[str, float | str] = {}
     usage: dict[str, SideUsage] = {}
     seconds: float | None = None
     planned: tuple[int, int] | None = None
     expected: tuple[Call, ...] | None = None
+    #: The expected calls are those that the log was graded by.
+    graded: bool = False
+    outputs: tuple[str, ...] = ()
     model: str = ""
     goal: Goal | None = None
     domains: tuple[str, ...] = ()
@@ -256,12 +261,16 @@ class Numbering:
         return name, task, trial
 
 
-def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int]) -> Dialogue:
-    """A conversation of a log with everything that is known of it."""
+def logged_dialogue(
+    benchmark: str, messages: LogMessages, facts: Facts, named: tuple[str, str, int], *, judging: bool = False
+) -> Dialogue:
+    """A conversation of a log with everything that is known of it; ``judging``: of a benchmark that judges all."""
     name, task, trial = named
     turns, prompt = messages.turns(), prompt_of(messages.messages)
     judged = facts.success is not None or bool(facts.scores)
-    reason = facts.reason or ("" if judged or not facts.error else "error") or _stop(turns)
+    reason = facts.reason
+    if reason is None:
+        reason = "error" if facts.error and not judged else _stop(turns)
     return Dialogue(
         id=name,
         turns=turns,
@@ -269,7 +278,7 @@ def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: 
         domains=facts.domains,
         outcome=Outcome(
             success=facts.success,
-            end=end_of(reason),
+            end=end_of(reason, judging=judging and facts.success is None),
             reason=reason,
             ended_by=ENDED_BY.get(reason, ""),
             benchmark=benchmark,
@@ -277,10 +286,13 @@ def logged_dialogue(benchmark: str, messages: LogMessages, facts: Facts, named: 
             trial=trial,
             planned=facts.planned,
             reward=facts.reward,
+            parts=facts.parts,
             scores=facts.scores,
             seconds=facts.seconds,
             usage=facts.usage,
             expected=facts.expected,
+            graded=facts.graded,
+            outputs=facts.outputs,
             facts={
                 **({"agent": facts.model} if facts.model else {}),
                 **({"error": facts.error[:1000]} if facts.error else {}),

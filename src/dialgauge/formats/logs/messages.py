@@ -237,14 +237,14 @@ _SAID = frozenset({"content", "parts", "tool_calls", "function_call", "error"})
 
 
 class LogMessages(Struct, frozen=True):
-    """The messages of one conversation, and the place of each in its file."""
+    """The messages of one conversation, and the place of each in its file where it is not their order."""
 
     messages: tuple[Message, ...] = ()
     places: tuple[int, ...] = ()
 
     def turns(self) -> tuple[Turn, ...]:
         """What both sides said and did."""
-        return tuple(turns_of(self.messages, self.places))
+        return tuple(turns_of(self.messages, self.places or None))
 
 
 def is_message(value: Any) -> bool:
