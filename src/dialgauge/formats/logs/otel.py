@@ -307,28 +307,22 @@ def _conversations(
 
     A trace that judges and links to another is an evaluator's: what it says is not of its own conversation.
     """
-    names = _Names(kept, parents)
+    conversation_at = _Conversations(kept, parents)
     conversations: dict[str, list[_Kept]] = {}
-    unnamed: dict[str, list[_Kept]] = {}
+    lost: list[_Kept] = []
     judging: set[str] = set()
     for span in kept:
-        if judged := names.judged(span):
-            judging.add(span.place[0])
-            evaluation = _Kept(("", ""), span.start, 0, False, {}, span.scores)
-            conversations.setdefault(judged, []).append(evaluation)
-        elif name := span.conversation or names.of(span.place):
+        trace, name = span.place[0], conversation_at(span.place)
+        if span.judged_response is not None and (judged := conversation_at.judged_by(span)):
+            judging.add(trace)
+            conversations.setdefault(judged, []).append(_Kept(("", ""), span.start, 0, False, {}, span.scores))
+        elif name := span.conversation or name or (trace if span.has_messages else ""):
             conversations.setdefault(name, []).append(span)
         else:
-            unnamed.setdefault(span.place[0], []).append(span)
-    lost: list[_Kept] = []
-    for trace, spans in unnamed.items():
-        if any(span.has_messages for span in spans):
-            conversations.setdefault(trace, []).extend(spans)
-        else:
-            notes.add(_OF_SEVERAL, len(spans))
-            lost += spans
+            notes.add(_OF_SEVERAL)
+            lost.append(span)
     talks = any(not span.only_judges for spans in conversations.values() for span in spans)
-    for trace in [name for name in conversations if name in names.unnamed_traces]:
+    for trace in [name for name in conversations if name in conversation_at.unnamed_traces]:
         spans = conversations[trace]
         judges = any(span.scores for span in spans)
         if (trace in judging and not judges) or (trace in linking and judges):
@@ -340,55 +334,41 @@ def _conversations(
     return conversations
 
 
-class _Names:
-    """The conversation of each span: by its id, the spans around it, or its trace."""
+class _Conversations:
+    """The conversation of each place: that of the nearest span above which names one, or the only one of the trace."""
 
     def __init__(self, kept: Sequence[_Kept], parents: Mapping[Place, str]) -> None:
         self._parents = parents
+        self._nearest = {
+            span.place: span.conversation for span in kept if span.conversation and span.judged_response is None
+        }
         self._in_trace: dict[str, set[str]] = {}
-        self._responses: dict[str | None, Place] = {}
-        named: dict[Place, str] = {}
+        for (trace, _), name in self._nearest.items():
+            self._in_trace.setdefault(trace, set()).add(name)
+        self._answers: dict[str, Place] = {}
         for span in kept:
-            if span.conversation and span.judged_response is None:
-                named[span.place] = span.conversation
-                self._in_trace.setdefault(span.place[0], set()).add(span.conversation)
             if (response := span.known.get(_RESPONSE)) and not span.only_judges:
-                self._responses.setdefault(str(response), span.place)
-        self._around = self._named_around(named)
+                self._answers.setdefault(str(response), span.place)
         self.unnamed_traces = {span.place[0] for span in kept} - self._in_trace.keys()
 
-    def of(self, place: Place) -> str:
-        """The conversation of a place; empty where its trace has several and none is around it."""
+    def __call__(self, place: Place) -> str:
+        """The conversation; empty where the trace has several and no span above names one."""
         in_trace = self._in_trace.get(place[0], {place[0]})
-        return self._nearest(place) or (next(iter(in_trace)) if len(in_trace) == 1 else "")
-
-    def judged(self, span: _Kept) -> str:
-        """The conversation that an evaluation names, itself or by the answer that it judges; empty without one."""
-        if span.judged_response is None:
-            return ""
-        place = self._responses.get(span.judged_response)
-        return span.conversation or (self.of(place) if place else "")
-
-    def _named_around(self, named: dict[Place, str]) -> dict[Place, str]:
-        """The conversations of spans that name one, and of those above them; empty where several are below."""
-        around, parents = dict(named), self._parents
-        for (trace, span), name in named.items():
-            above = (trace, parents.get((trace, span), ""))
-            while above[1] and above not in named and around.get(above) not in (name, ""):
-                around[above] = "" if above in around else name
-                above = (trace, parents.get(above, ""))
-        return around
-
-    def _nearest(self, place: Place) -> str:
-        """The conversation of the nearest span above, which is remembered for all on the way; empty without one."""
+        if len(in_trace) == 1:
+            return next(iter(in_trace))
         path: list[Place] = []
-        while place[1] and place not in self._around:
-            self._around[place] = ""  # parents may go in circles
+        while place[1] and place not in self._nearest:
+            self._nearest[place] = ""  # parents may go in circles
             path.append(place)
             place = (place[0], self._parents.get(place, ""))
-        name = self._around.get(place, "") if place[1] else ""
-        self._around.update(dict.fromkeys(path, name))
+        name = self._nearest.get(place, "")
+        self._nearest.update(dict.fromkeys(path, name))
         return name
+
+    def judged_by(self, span: _Kept) -> str:
+        """The conversation that an evaluation names, itself or by the answer that it judges; empty without one."""
+        place = self._answers.get(span.judged_response or "")
+        return span.conversation or (self(place) if place else "")
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------
