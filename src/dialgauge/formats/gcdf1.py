@@ -9,7 +9,8 @@ frames are left undecoded at first, and equal texts are decoded once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
@@ -18,7 +19,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import Keyed, Listed, Remembered, begins, write_array
+from dialgauge.formats.jsonfile import NOTHING, Keyed, Listed, begins, decode, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
@@ -149,8 +150,8 @@ class _Reader:
 
     def __init__(self, part: Part, notes: Notes) -> None:
         self._notes = notes
-        self._heard = Remembered(_HEARD, _heard, part)
-        self._said = Remembered(_FRAMES, _said, part)
+        self._heard = cache(lambda content: _heard(decode(_HEARD, content, part)))
+        self._said = cache(lambda content: _said(decode(_FRAMES, content, part)))
 
     def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
         heard = [*_each(self._heard, (turn.nlu for turn in raw.turns)), None]
@@ -191,12 +192,13 @@ def _speaker(raw: _Turn, position: int) -> Speaker:
     return speaker
 
 
-def _each(meanings: Remembered[T], texts: Iterable[Raw]) -> list[T | None]:
+def _each(meaning: Callable[[bytes], T], texts: Iterable[Raw]) -> list[T | None]:
     """What the text of each turn means; None where there is none."""
     made: list[T | None] = []
     for position, raw in enumerate(texts):
+        content = bytes(raw)
         try:
-            made.append(meanings.optional(raw))
+            made.append(None if content in NOTHING else meaning(content))
         except DialgaugeError as error:
             raise error.at(turn=position) from error
     return made
