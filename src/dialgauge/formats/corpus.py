@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, field
 
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, dialogue_key
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError, missing_extra, nearest
 from dialgauge.formats.base import ALL_FIELDS, AnyFormat, DialogueFormat, Resource, ResourceFormat
 from dialgauge.formats.held import hold
 from dialgauge.formats.notes import Notes
@@ -27,7 +27,6 @@ from dialgauge.text import counted
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    import datasets
     import pandas
     import polars
 
@@ -95,21 +94,16 @@ class Corpus(Struct, kw_only=True, dict=True):
 
     def to_polars(self) -> polars.DataFrame:
         """The dialogues as a frame of polars, a row per turn; :func:`dialgauge.read` reads it back."""
-        from dialgauge.formats.tables import table_of
+        from dialgauge.formats.tables import frame_of
 
-        return table_of(self.dialogues).polars()
+        return frame_of(self.dialogues)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a frame of pandas (extra ``pandas``)."""
-        from dialgauge.formats.tables import table_of
-
-        return table_of(self.dialogues).pandas()
-
-    def to_dataset(self) -> datasets.Dataset:
-        """The same as a Hugging Face dataset (package ``datasets``)."""
-        from dialgauge.formats.tables import table_of
-
-        return table_of(self.dialogues).dataset()
+        try:
+            return self.to_polars().to_pandas()
+        except ModuleNotFoundError as error:
+            raise missing_extra("pandas", "pandas", "a pandas frame") from error
 
     def _repr_html_(self) -> str:
         report = import_module("dialgauge.report")  # by name: that room stands above

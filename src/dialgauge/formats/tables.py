@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.errors import DialgaugeError, missing_extra
+from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
 from dialgauge.formats.notes import Notes
@@ -31,8 +31,6 @@ from dialgauge.formats.state_values import present
 from dialgauge.text import encodable, some_of
 
 if TYPE_CHECKING:
-    import datasets
-    import pandas
     import polars
 
 Row: TypeAlias = Mapping[str, Any]
@@ -368,49 +366,14 @@ def _pandas_table(frame: Any, name: str) -> Table:
     return Table(name, columns, (dict(zip(columns, map(plain_python, row), strict=True)) for row in cells))
 
 
-class WrittenTable(Struct, frozen=True):
-    """Dialogues as rows, one per turn: the columns with all their values. It can be read back."""
-
-    columns: dict[str, list[Any]]
-
-    def polars(self) -> polars.DataFrame:
-        """The rows as a frame of polars."""
-        import polars
-
-        schema = {name: polars.Int64 if name in _WHOLE_NUMBERS else polars.String for name in self.columns}
-        return polars.DataFrame(self.columns, schema)
-
-    def pandas(self) -> pandas.DataFrame:
-        """The rows as a frame of pandas."""
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise missing_extra("pandas", "pandas", "a pandas frame") from error
-
-        kinds = dict.fromkeys(self.columns, "object") | dict.fromkeys(_WHOLE_NUMBERS, "Int64") | {"turn": "int64"}
-        return pandas.DataFrame(
-            {name: pandas.Series(values, dtype=kinds[name]) for name, values in self.columns.items()}
-        )
-
-    def dataset(self) -> datasets.Dataset:
-        """The rows as a Hugging Face dataset."""
-        try:
-            import datasets
-        except ModuleNotFoundError as error:
-            raise DialgaugeError(
-                "a Hugging Face dataset needs the package datasets: run  pip install datasets"
-            ) from error
-
-        kinds = {name: datasets.Value("int64" if name in _WHOLE_NUMBERS else "string") for name in self.columns}
-        return datasets.Dataset.from_dict(self.columns, features=datasets.Features(kinds))
-
-
-def table_of(dialogues: Iterable[Dialogue]) -> WrittenTable:
-    """The dialogues as a table with a row per turn; fields that nobody recorded have no column.
+def frame_of(dialogues: Iterable[Dialogue]) -> polars.DataFrame:
+    """The dialogues as a frame with a row per turn, which can be read back; what nobody recorded has no column.
 
     Nested fields are JSON texts, as a column of structs would give every state the slots of all others. What is said of
     the whole dialogue stands in its first row.
     """
+    import polars
+
     held = list(dialogues)
     silent = next((dialogue.id for dialogue in held if not dialogue.turns), None)
     if silent is not None:
@@ -427,7 +390,8 @@ def table_of(dialogues: Iterable[Dialogue]) -> WrittenTable:
     for name in _OF_DIALOGUE:
         if any(getattr(dialogue, name) for dialogue in held):
             columns[name] = [_cell((not index and getattr(dialogue, name)) or None) for dialogue, index, _ in turns]
-    return WrittenTable(columns)
+    schema = {name: polars.Int64 if name in _WHOLE_NUMBERS else polars.String for name in columns}
+    return polars.DataFrame(columns, schema)
 
 
 def _cell(value: Any) -> str | int | None:
