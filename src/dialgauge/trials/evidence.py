@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Blame, Call, Dialogue, Speaker, Turn
+from dialgauge.dialogue import Blame, Call, Dialogue, End, Speaker, Turn
 from dialgauge.formats import OUT_OF_SCOPE
 from dialgauge.trials.audit import ReplayedConversation
 from dialgauge.trials.calls import leaves, paired
@@ -149,20 +150,23 @@ def failure_evidence(
     data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
     made = [(side, call) for side, call in calls if _writes(call.name, domain)]
     expected = [call for call in task.expected or () if _writes(call.name, domain)]
-    deviations = [] if data_right else list(_deviations(expected, made, known))
+    ended = _ended(texts, outcome.end)
+    sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
+    places = [turn.source or 0 for turn in texts if turn.speaker in sides]
+    places += [call.message for side, call in calls if side in sides and call.message is not None]
     return FailureEvidence(
         conversation=dialogue.id,
         task=outcome.task,
         trial=outcome.trial,
-        ended=_ended(dialogue),
-        last_message=max(map(_place, texts), default=0),
-        end_message=_end_message(dialogue),
+        ended=ended,
+        last_message=max((turn.source or 0 for turn in texts), default=0),
+        end_message=max(places, default=None),
         data_right=data_right,
-        deviations=tuple(deviations),
+        deviations=() if data_right else tuple(_deviations(expected, made, known)),
         unsaid=tuple(output for output, is_said in (replayed.outputs or {}).items() if not is_said),
         unidentified=known.unidentified,
         insists_on_record=known.insists_on_record,
-        transfer=next((call.message for _, call in calls if call.name.startswith("transfer")), None),
+        transfer=known.transfer,
         out_of_scope=bool(texts) and OUT_OF_SCOPE.search(texts[-1].text) is not None,
         faults=tuple(faults),
         unsupported=tuple(each.argument for each in facts.unsupported or ()),
@@ -177,17 +181,7 @@ def _writes(name: str, domain: ToolDomain | None) -> bool:
     return not name.startswith(_READS)
 
 
-def _texts(dialogue: Dialogue) -> list[Turn]:
-    return [turn for turn in dialogue.turns if turn.text]
-
-
-def _place(turn: Turn) -> int:
-    """The message that a turn was read from."""
-    return turn.source or 0
-
-
-def _ended(dialogue: Dialogue) -> Ended:
-    texts, end = _texts(dialogue), dialogue.ended.end
+def _ended(texts: Sequence[Turn], end: End) -> Ended:
     if not texts or end == "infrastructure":
         return "error"
     if end == "limit":
@@ -197,32 +191,27 @@ def _ended(dialogue: Dialogue) -> Ended:
     return "agent" if end == "finished" else "untold"
 
 
-def _end_message(dialogue: Dialogue) -> int | None:
-    ended = _ended(dialogue)
-    sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
-    places = [_place(turn) for turn in _texts(dialogue) if turn.speaker in sides]
-    places += [call.message for side, call in dialogue.calls() if side in sides and call.message is not None]
-    return max(places, default=None)
-
-
 class _Known:
     """What was said, shown and told by each message of a conversation."""
 
     def __init__(self, dialogue: Dialogue, task: ToolTask) -> None:
         self._dialogue = dialogue
-        self.texts, self.calls = _texts(dialogue), list(dialogue.calls())
+        self.texts = [turn for turn in dialogue.turns if turn.text]
+        self.calls = list(dialogue.calls())
         self.instruction = " ".join([task.instruction, *map(str, task.knows.values())]).lower()
+        #: The message of a call that handed the user over.
+        self.transfer = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
 
-    def user_said(self, before: int | None = None) -> str:
+    def user_said(self, before: float = inf) -> str:
         texts = (turn for turn in self.texts if turn.speaker == "user")
-        return "\n".join(turn.text for turn in texts if before is None or _place(turn) < before).lower()
+        return "\n".join(turn.text for turn in texts if (turn.source or 0) < before).lower()
 
-    def shown(self, before: int | None = None) -> str:
+    def shown(self, before: float = inf) -> str:
         """Answers of tools."""
-        calls = (call for _, call in self.calls if before is None or (call.message or 0) < before)
+        calls = (call for _, call in self.calls if (call.message or 0) < before)
         return "\n".join(call.result or "" for call in calls if not call.failed).lower()
 
-    def source(self, value: str, argument: str, before: int | None = None) -> Source:
+    def source(self, value: str, argument: str, before: float = inf) -> Source:
         if not value:
             return "nowhere"
         wanted = _wanted(value.lower(), argument.rpartition(".")[2].lower())
@@ -240,7 +229,7 @@ class _Known:
         ids = _USER_ID.findall(self.instruction)
         if not ids or identifiers_of(self._dialogue) or any(each in self.user_said() for each in ids):
             return None
-        return next((_place(turn) for turn in self._asking(_WHO, _RECORD)), None)
+        return next((turn.source or 0 for turn in self._asking(_WHO, _RECORD)), None)
 
     @property
     def insists_on_record(self) -> bool:
@@ -255,9 +244,8 @@ class _Known:
 
     def fate(self, gold: GoldCall, made: Sequence[_Made]) -> tuple[Fate | None, int | None]:
         """Why an expected write was not made, and the message that shows it; None if unknown."""
-        handed = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
-        if handed is not None:
-            return "transferred", handed
+        if self.transfer is not None:
+            return "transferred", self.transfer
         failed = next((call.message for _, call in made if call.failed and call.name == gold.name), None)
         if failed is not None:
             return "failed", failed
@@ -265,11 +253,12 @@ class _Known:
         if not matter:
             return None, None
         spoken_of = [turn for turn in self.texts if re.search(matter, turn.text.lower())]
-        voiced = next((_place(turn) for turn in spoken_of if turn.speaker == "user"), None)
-        if voiced is None and not any(turn.speaker == "system" and "?" in turn.text for turn in spoken_of):
-            return "unvoiced", _place(self.texts[-1]) if self.texts else None
-        later = (turn for turn in spoken_of if turn.speaker == "system" and _place(turn) > (voiced or 0))
-        refused = next((_place(turn) for turn in later if _refuses(turn.text, matter)), None)
+        agents = [turn for turn in spoken_of if turn.speaker == "system"]
+        voiced = next((turn.source or 0 for turn in spoken_of if turn.speaker == "user"), None)
+        if voiced is None and not any("?" in turn.text for turn in agents):
+            return "unvoiced", (self.texts[-1].source or 0) if self.texts else None
+        later = (turn.source or 0 for turn in agents if _refuses(turn.text, matter))
+        refused = next((place for place in later if place > (voiced or 0)), None)
         return ("refused", refused) if refused is not None else ("left", voiced)
 
 
@@ -320,10 +309,9 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Kno
     for side, call in left:
         if side == "user":  # what a user tries on its own device is nobody's fault
             continue
+        before = inf if call.message is None else call.message
         values = tuple(
-            WrongValue(
-                argument=path, expected="", made=text, source=known.source(text, path, call.message), known="nowhere"
-            )
+            WrongValue(argument=path, expected="", made=text, source=known.source(text, path, before), known="nowhere")
             for path, text in _texts_in(call.arguments)
         )
         record = _record(call.arguments)
