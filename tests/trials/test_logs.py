@@ -70,6 +70,18 @@ def test_an_incomplete_log_has_bounds_and_no_rate(tmp_path: Path) -> None:
     )
 
 
+def test_the_headline_says_how_many_tasks_passed_once_and_always(tmp_path: Path) -> None:
+    path = tau_file(tmp_path / "r.json", {"a": "++++", "b": "+-++", "c": "----"})
+    run = scored(path)
+    assert told(run) == "58.3% of tasks passed (pass^1); in 33.3% all four trials passed."
+    assert told(scored(path, measures=["pass^3"])) == "In 41.7% of tasks all three trials passed (pass^3)."
+    twice = scored(tau_file(tmp_path / "two.json", {"a": "++", "b": "+-"}), resamples=50)
+    low, high = (f"{100 * (end or 0):.1f}" for end in (twice.scores["pass^1"].low, twice.scores["pass^1"].high))
+    assert told(twice) == (
+        f"75.0% of tasks passed (pass^1, 95% interval {low} to {high}); in 50.0% both trials passed."
+    )
+
+
 @pytest.mark.parametrize(
     ("reason", "counts"),
     [

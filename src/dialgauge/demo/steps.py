@@ -178,8 +178,7 @@ def trust_a_log(demo: Demo) -> Answer:
         question="Can I trust this agent's log?",
         runs=(run,),
         sentence=f"Not as it is: {filing.conversation} is a conversation about {filing.fits}, and {unfair} cannot be "
-        f"passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of the conversations "
-        "pass.",
+        f"passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of tasks passed.",
     )
 
 

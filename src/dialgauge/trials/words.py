@@ -176,21 +176,26 @@ def rate_sentence(run: Run) -> str:
         return f"{sentence}."
     if not passes:
         return f"{upper_first(coverage_sentence(run))}; no pass rate."
-    once, most = run.scores[passes[0]], passes[-1].removeprefix("pass^")
+    first = run.scores[passes[0]]
     told = [passes[0]]
-    if once.low is not None and once.high is not None:
-        told.append(f"95% interval {100 * once.low:.1f} to {100 * once.high:.1f}")
-    sentence = f"{100 * float(once):.1f}% of tasks passed ({', '.join(told)})"
+    if first.low is not None and first.high is not None:
+        told.append(f"95% interval {100 * first.low:.1f} to {100 * first.high:.1f}")
+    measured = f"({', '.join(told)})"
+    if passes[0] != "pass^1":
+        return f"In {100 * float(first):.1f}% of tasks {_all_trials(passes[0])} passed {measured}."
+    sentence = f"{100 * float(first):.1f}% of tasks passed {measured}"
     if len(passes) > 1:
-        always = run.scores[passes[-1]]
-        trials = "both" if most == "2" else f"all {_NUMBERS.get(most, most)}"
-        tasks = run.details["pass_tasks"]
-        of = "" if tasks[passes[-1]] == tasks[passes[0]] else f" of the {tasks[passes[-1]]:,} tasks tried so often"
-        sentence += f"; in {100 * float(always):.1f}%{of} {trials} trials passed"
+        most, tasks = passes[-1], run.details["pass_tasks"]
+        of = "" if tasks[most] == tasks[passes[0]] else f" of the {tasks[most]:,} tasks tried so often"
+        sentence += f"; in {100 * float(run.scores[most]):.1f}%{of} {_all_trials(most)} passed"
     return f"{sentence}."
 
 
-_NUMBERS = {"3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "8": "eight", "9": "nine", "10": "ten"}
+def _all_trials(measure: str) -> str:
+    """The trials that ``pass^3`` is about."""
+    numbers = ("three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    k = int(measure.removeprefix("pass^"))
+    return "both trials" if k == 2 else f"all {numbers[k - 3] if k - 3 < len(numbers) else k} trials"
 
 
 def match_sentence(integrity: Integrity) -> str:
