@@ -35,7 +35,6 @@ from dialgauge.lab import (
 )
 from dialgauge.lab.blame import CAUSES, Cause
 from dialgauge.report import Column, Number, Table, markdown_table
-from dialgauge.worlds.domain import is_folder
 
 GOALS, SEED = 1000, 2
 LEVELS: list[Level] = ["act", "text"]
@@ -78,7 +77,7 @@ def main() -> None:
     """Print the matrices."""
     given = [int(text) for text in sys.argv[1:3]]
     goals, seed = given + [GOALS, SEED][len(given) :]
-    folders = [word for word in sys.argv[1:] if is_folder(word)]
+    folders = [word for word in sys.argv[1:] if "/" in word]
     for domain in folders or ["town"]:
         print_matrices(domain, goals, seed)
 

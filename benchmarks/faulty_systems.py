@@ -186,7 +186,7 @@ class WrongBackend(_FaultyBackend):
         if not wrong:
             return matches
         self._ledger.note("misfit offered", domain, slot)
-        return Found(tuple(wrong), ())
+        return Found(tuple(wrong))
 
     def book(self, service: str, slots: Mapping[str, str], row: Entity | None = None) -> Booking:
         book = self.domain.services[service].book
@@ -227,4 +227,4 @@ class RefusingBackend(_FaultyBackend):
             return super().search(domain, constraints)
         self._ledger.note("nothing found", domain)
         self._calls.append(Call(name="search", domain=domain, arguments=dict(constraints), found=0))
-        return Found((), ())
+        return Found()

@@ -298,15 +298,15 @@ def _asks(search: DomainSearch, task: object) -> bool:
 
 
 def _town() -> DomainSearch:
-    from dialgauge.lab import open_town
+    from dialgauge.lab import open_domain
 
-    return open_town(count=1).search
+    return open_domain(count=1).search
 
 
 def _town_goals(search: DomainSearch, count: int) -> list[DomainGoal]:
-    from dialgauge.lab import open_town
+    from dialgauge.lab import open_domain
 
-    return list(open_town(count=count).goals)
+    return list(open_domain(count=count).goals)
 
 
 if __name__ == "__main__":

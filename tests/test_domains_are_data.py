@@ -1,4 +1,4 @@
-"""No module names the services of one town, but for its own folder, readers of MultiWOZ's files, published rule sets,
+"""No module names the services of one town, but for readers of MultiWOZ's files, published rule sets,
 bAbI's restaurant and the papers: whatever is said of a domain stands in its ``domain.yaml``."""
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ SOURCE = Path(dialgauge.__file__).parent
 TOWN = {"restaurant", "hotel", "attraction", "taxi"}
 #: Folders and modules that may, by what they are.
 MAY = {
-    "the town": ("worlds/town/",),
-    "readers of MultiWOZ's files": ("formats/predictions/papers.py",),
+    "readers of MultiWOZ's files": ("worlds/domain/multiwoz.py", "formats/predictions/papers.py"),
     "published rule sets": (
-        *("tasks/delexical.py", "tasks/rules.py", "tasks/recordings/compat.py"),
+        *("tasks/database.py", "tasks/delexical.py", "tasks/rules.py", "tasks/recordings/compat.py"),
         *("values/published_profiles.py", "values/standard_profiles.py"),
     ),
     "bAbI": ("worlds/restaurant/", "cli/babi.py"),

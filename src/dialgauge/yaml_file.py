@@ -139,15 +139,18 @@ class YamlDocument:
             self._refuse(f"it is not {what}: the key {odd!r} is not text; put it in quotes")
         return content
 
-    def as_record(self, kind: type[T], what: str) -> T:
-        """The content as a typed record; ``what`` completes the sentence "it is not …" (``a profile``)."""
+    def as_record(self, kind: type[T], what: str, *, strict: bool = True) -> T:
+        """The content as a typed record; ``what`` completes the sentence "it is not …" (``a profile``).
+
+        Texts are converted to numbers where it is not ``strict``.
+        """
         import msgspec
 
         for path, key, known in _unknown_keys(kind, self.content):
             where = f" in '{_dotted(path)}'" if path else ""
             self._refuse(f"it is not {what}: there is no key '{key}'{where}.{nearest(key, known)}", *path, key)
         try:
-            return msgspec.convert(self.content, kind)
+            return msgspec.convert(self.content, kind, strict=strict)
         except msgspec.ValidationError as error:
             reason, _, location = str(error).partition(" - at ")
             path = _path(location)

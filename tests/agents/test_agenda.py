@@ -10,9 +10,9 @@ from hypothesis import given, settings, strategies as st
 from dialgauge.agents import AgendaOptions, AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import DomainGoal, ServiceTask
-from dialgauge.worlds.town import SYSTEM_ACTS, TOWN, act
+from dialgauge.worlds.domain import DomainGoal, ServiceTask, act
 from support.soak import examples
+from support.town import SYSTEM_ACTS, TOWN
 
 EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
 HOTEL = ServiceTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,8 @@ from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.domain import DomainGoal, ServiceTask
-from dialgauge.worlds.town import TOWN, TownSearch, act, load_town, town_goal
-from support.town import town_search
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceTask, act, multiwoz_goal, read_database, town_of
+from support.town import TOWN, town_search
 
 BYE = act("general-bye")
 FEE = ServiceTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
@@ -159,10 +157,9 @@ def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:
 
 
 def experiment(data: Path, user_name: str, system: str, failures: str) -> tuple[list[DomainGoal], list[Dialogue]]:
-    open_town = partial(load_town, data / "multiwoz21" / "db")
-    search = TownSearch(open_town())
+    search = DomainSearch(town_of(read_database(data / "multiwoz21" / "db")))
     corpus = read(data / "multiwoz21" / "test.json.gz").dialogues
-    goals = [town_goal(one.id, one.goal, search, failures) for one in corpus if one.goal]  # type: ignore[arg-type]
+    goals = [multiwoz_goal(one.id, one.goal, search, failures) for one in corpus if one.goal]  # type: ignore[arg-type]
     channel = {"channel": "paper2021"}
     sitting = LabConfig(
         user=AgentSpec(user_name, channel),

@@ -12,13 +12,13 @@ from dialgauge.agents import Channel, ChannelRates, Damage, kind_of
 from dialgauge.dialogue import Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.town import SYSTEM_ACTS, TOWN, USER_ACTS, act, ontology_of
+from dialgauge.worlds.domain import act
 from support.soak import examples
-from support.town import town
+from support.town import SYSTEM_ACTS, TOWN, USER_ACTS, town_search
 
 EVERY = "*"
 
-ONTOLOGY = ontology_of(town())
+ONTOLOGY = town_search().tracked
 REFERENCE = act("Booking-Book", "Ref", "AB12CD34")
 TIMES = 10_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from dialgauge.agents import EXPLANATION, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Turn
 from dialgauge.formats import read
 from dialgauge.lab import LAB_LIMITS, AgentSpec, LabConfig, hold_conversations
-from dialgauge.worlds.domain import DomainGoal, ServiceTask
-from dialgauge.worlds.town import TownSearch, act, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceTask, act, multiwoz_goal, read_database, town_of
 from support.town import town_search
 
 RECORDED = {
@@ -98,9 +96,9 @@ def test_echo_and_silence_on_both_sides() -> None:
 @pytest.mark.soak
 def test_the_human_test_dialogues_are_replayed_word_for_word(shared_data: Path) -> None:
     path = shared_data / "multiwoz21" / "test.json.gz"
-    open_town = partial(load_town, shared_data / "multiwoz21" / "db")
-    search, recorded = TownSearch(open_town()), list(read(path).dialogues)
-    goals = [town_goal(one.id, one.goal, search) for one in recorded if one.goal]
+    search = DomainSearch(town_of(read_database(shared_data / "multiwoz21" / "db")))
+    recorded = list(read(path).dialogues)
+    goals = [multiwoz_goal(one.id, one.goal, search) for one in recorded if one.goal]
     spec = {"corpus": str(path)}
     sitting = LabConfig(
         user=AgentSpec("corpus-user", spec),

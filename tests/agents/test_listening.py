@@ -6,10 +6,10 @@ import pytest
 
 from dialgauge.agents import AnswerReader, UserListener, Vocabulary, Wording
 from dialgauge.dialogue import Turn
-from dialgauge.lab import open_town
+from dialgauge.lab import open_domain
 from dialgauge.worlds.domain import act
 
-TOWN = open_town(count=1).search
+TOWN = open_domain(count=1).search
 WORDS = Vocabulary(TOWN.domain, TOWN.spoken)
 
 

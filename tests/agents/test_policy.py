@@ -7,15 +7,16 @@ import pytest
 from dialgauge.agents import Belief, RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
-from dialgauge.worlds.town import TOWN, Backend, TownDatabase, TownSearch, act
-from support.town import ROWS
+from dialgauge.worlds.domain import DomainSearch, MultiwozDatabase, ServiceDesk, act, town_of
+from support.town import ROWS, TOWN
 
-SEARCH = TownSearch(TownDatabase(ROWS, taxi={"taxi_colors": ["red"], "taxi_types": ["ford"]}))
+TAXI = {"taxi_colors": ["red"], "taxi_types": ["ford"]}
+SEARCH = DomainSearch(town_of(MultiwozDatabase(tables=ROWS, taxi=TAXI)))
 
 
 def system(**options: float) -> RuleSystem:
     chosen = {"select": 0.0, "exact": 0.0, "more": 0.0, **options}
-    return RuleSystem(Backend(SEARCH, Draws(0, "backend")), Draws(0, "system"), **chosen)  # type: ignore[arg-type]
+    return RuleSystem(ServiceDesk(SEARCH, Draws(0, "backend")), Draws(0, "system"), **chosen)  # type: ignore[arg-type]
 
 
 def inform(domain: str, **slots: str) -> tuple[Act, ...]:

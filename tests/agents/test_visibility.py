@@ -11,13 +11,12 @@ import pytest
 
 from dialgauge.agents import RandomStreams, Scenario, SystemContext, UserContext, make_agent
 from dialgauge.dialogue import Goal, Turn
-from dialgauge.worlds.domain import DomainGoal, ServiceTask
-from dialgauge.worlds.town import Backend, TownDatabase, TownSearch, act, ontology_of
-from support.town import town
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceDesk, ServiceTask, act
+from support.town import town_search
 
 USERS = ["agenda", "agenda-baseline", "echo", "silent"]
 SYSTEMS = ["rule-system", "rule-baseline", "echo", "silent"]
-BACKSTAGE = (Backend, TownSearch, TownDatabase)
+BACKSTAGE = (ServiceDesk, DomainSearch)
 PRIVATE = (DomainGoal, ServiceTask, Goal)
 GOAL = DomainGoal(
     id="goal",
@@ -34,16 +33,16 @@ _LEAVES = (str, bytes, int, float, complex, bool, type(None), type, types.Module
 
 
 def scenario() -> Scenario:
-    database = town()
+    search = town_search()
     streams = RandomStreams(0, "goal")
     return Scenario(
         dialogue_id="goal",
-        office=Backend(TownSearch(database), streams("backend"), GOAL),
+        office=ServiceDesk(search, streams("backend"), GOAL),
         goal=GOAL.recorded(),
         plan=GOAL,
-        domain=TownSearch(database).domain.public,
+        domain=search.domain.public,
         streams=streams,
-        ontology=ontology_of(database),
+        ontology=search.tracked,
         domains=GOAL.domains,
         level="act",
     )
@@ -101,7 +100,7 @@ def test_a_system_sees_no_goal(name: str) -> None:
     agent.respond(Turn(speaker="user", acts=(act("Hotel-Inform", "area", "north"),)))
     things = reachable(agent, context)
     assert held(things, PRIVATE) == []
-    assert set(held(things, BACKSTAGE)) == {"Backend", "TownSearch", "TownDatabase"}
+    assert set(held(things, BACKSTAGE)) == {"ServiceDesk", "DomainSearch"}
 
 
 def test_contexts_have_no_room_for_what_is_not_to_be_seen() -> None:
@@ -112,4 +111,4 @@ def test_contexts_have_no_room_for_what_is_not_to_be_seen() -> None:
 
 def test_the_walk_finds_what_is_hidden_in_functions() -> None:
     secret = scenario().office
-    assert held(reachable(lambda: secret), BACKSTAGE)[0] == "Backend"
+    assert held(reachable(lambda: secret), BACKSTAGE)[0] == "ServiceDesk"

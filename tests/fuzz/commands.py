@@ -93,7 +93,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--errors": ("drop", "value,insert", "x", ","),
     "--rates": ("0.1", "1", "0", "x", ",", "nan"),
     "--as": ("user", "system", "x"),
-    "--goal": ("TOWN0001", "x"),
+    "--goal": ("G0001", "x"),
     "--show": ("1", "x"),
     "--model": ("rules", "tfidf", "nearest"),
     "--dialogues": ("1", "3"),

@@ -6,13 +6,13 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, LabConfig, open_town, run_lab
+from dialgauge.lab import AgentSpec, LabConfig, open_domain, run_lab
 from dialgauge.runs import Run
 
 
 def held(town: int, *, trials: int = 1, user: str = "agenda") -> Run:
     sitting = LabConfig(user=AgentSpec(user), system=AgentSpec("rule-system"), trials=trials)
-    return run_lab(open_town(count=12, seed=town), sitting, resamples=0)
+    return run_lab(open_domain(count=12, seed=town), sitting, resamples=0)
 
 
 @pytest.mark.parametrize("trials", [1, 2])

@@ -6,7 +6,7 @@ import pytest
 
 import dialgauge
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import AgentSpec, cross_evaluation, open_town
+from dialgauge.lab import AgentSpec, cross_evaluation, open_domain
 from dialgauge.runs import Run
 
 USERS, SYSTEMS = ("agenda", "agenda-baseline"), ("rule-system", "rule-baseline")
@@ -15,7 +15,7 @@ SUCCESS = "Success(rules=strict)"
 
 @pytest.fixture(scope="module")
 def runs() -> list[Run]:
-    town = open_town(count=6)
+    town = open_domain(count=6)
     specs = [AgentSpec(system, {"channel": "drop=0.3"}) for system in SYSTEMS]
     return [dialgauge.converse(system, user, goals=town, resamples=0).runs[0] for user in USERS for system in specs]
 

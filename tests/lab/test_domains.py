@@ -16,23 +16,6 @@ from dialgauge.worlds.domain import new_domain
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
 
-OVERLAP = {
-    "domain.yaml": """\
-domain: classes
-services:
-  Evening-Class:
-    rows: classes.csv
-    name: N
-    id: No
-    search: {day: same, Level: same}
-    answer: [phone]
-    book:
-      takes: {day: day, people: number 1..4}
-      gives: [phone, door code]
-""",
-    "classes.csv": "N,No,day,Level,phone\n"
-    + "".join(f"class {n % 9},{n},{('monday', 'friday')[n % 2]},{'abc'[n % 3]},0{n}\n" for n in range(30)),
-}
 ERRANDS = {
     "domain.yaml": """\
 domain: errands
@@ -52,7 +35,7 @@ goals: {draw: {services: [1, 3], wishes: [0, 2]}}
     "bars.csv": "bar\nThe Anchor\nold mill\nB-12\n",
     "inns.csv": "inn,stars\nThe Crown,3\nThe Bell,4\nHarp,\n",
 }
-SHAPES = {"pets": PETS, "cars": CARS, "clinic": CLINIC, "library": LIBRARY, "overlap": OVERLAP, "errands": ERRANDS}
+SHAPES = {"pets": PETS, "cars": CARS, "clinic": CLINIC, "library": LIBRARY, "errands": ERRANDS}
 
 
 def run(folder: Path, **how: object) -> RunSet:
@@ -68,7 +51,7 @@ def test_users_and_systems_of_any_domain_do_what_its_goals_ask_for(shape: str, t
     assert "Success(rules=compat)" not in scores, "ConvLab-2's rules know the town only"
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "overlap"])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_they_do_so_in_words_too(shape: str, tmp_path: Path) -> None:
     results = converse(
         domain=str(domain_folder(tmp_path, SHAPES[shape])), count=15, level="text", resamples=0, workers=1

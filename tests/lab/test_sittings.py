@@ -27,18 +27,18 @@ from dialgauge.lab import (
     channel_conditions,
     hold_conversations,
     lab_signature,
-    open_town,
+    open_domain,
     run_lab,
     run_study,
     scored_run,
 )
 from dialgauge.runs import Store
-from dialgauge.worlds.domain import DomainGoal
-from dialgauge.worlds.town import SYSTEM_ACTS, Backend, TownSearch
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceDesk
 from runs.contract import assert_run_contract
 from support.commands import dialgauge_in
 from support.shared import shared_folder
 from support.soak import MANY, soak
+from support.town import SYSTEM_ACTS
 
 DATA = shared_folder("data")
 needs_data = pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no folder with MultiWOZ 2.1")
@@ -47,7 +47,7 @@ SITTING = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 @pytest.fixture(scope="module")
 def town() -> LoadedDomain:
-    return open_town(count=120)
+    return open_domain(count=120)
 
 
 def held(town: LoadedDomain, sitting: LabConfig = SITTING, **how: Any) -> list[Dialogue]:
@@ -86,7 +86,7 @@ def test_what_this_process_held_is_what_its_record_says(
 @pytest.mark.soak
 def test_any_hash_seed_gives_the_same_bytes() -> None:
     script = (
-        "import hashlib, msgspec; from dialgauge.lab import *; t = open_town(count=40);"
+        "import hashlib, msgspec; from dialgauge.lab import *; t = open_domain(count=40);"
         "s = LabConfig(user=AgentSpec('agenda'), system=AgentSpec('rule-system'), trials=2);"
         "d = list(hold_conversations(t.again, t.goals, s));"
         "print(hashlib.sha256(msgspec.json.encode(d)).hexdigest())"
@@ -189,10 +189,10 @@ def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
     assert len(users) == len(systems) == len(few.goals)
     for context in users:
         kinds = {type(one) for one in _reachable(context, set())}
-        assert DomainGoal in kinds and not any(issubclass(kind, Backend) for kind in kinds)
+        assert DomainGoal in kinds and not any(issubclass(kind, ServiceDesk) for kind in kinds)
     for told in systems:
         kinds = {type(one) for one in _reachable(told, set())}
-        assert DomainGoal not in kinds and any(issubclass(kind, Backend) for kind in kinds)
+        assert DomainGoal not in kinds and any(issubclass(kind, ServiceDesk) for kind in kinds)
 
 
 #: In units of fifty conversations.
@@ -249,7 +249,7 @@ def test_the_town_meets_the_anchors_of_the_lab(town: LoadedDomain) -> None:
 def test_multiwoz_meets_the_anchors_of_the_lab() -> None:
     """Section 16, act level: nobody gives up, every scripted failure happens, every family of acts is said."""
     assert DATA is not None
-    multiwoz = open_town(str(DATA / "multiwoz21" / "test.json.gz"))
+    multiwoz = open_domain(goals=str(DATA / "multiwoz21" / "test.json.gz"))
     dialogues = held(multiwoz)
     assert len(dialogues) == 1000
     anchors(dialogues)
@@ -388,10 +388,8 @@ def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(
     town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {lab_signature(town, SITTING).long()}
-    assert isinstance(town.search, TownSearch)
-    town.search.town.taxi["taxi_types"].append("rickshaw")
-    names.add(lab_signature(town, SITTING).long())
-    town.search.town.taxi["taxi_types"].remove("rickshaw")
+    other = msgspec.structs.replace(town.search.domain, title="another desk")
+    names.add(lab_signature(msgspec.structs.replace(town, search=DomainSearch(other)), SITTING).long())
     assert len(names) == 2
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dialgauge.agents import Reply, SystemContext, make_agent
 from dialgauge.dialogue import Turn
-from dialgauge.worlds.town import act
+from dialgauge.worlds.domain import act
 
 GREETING = act("general-greet")
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from dialgauge.dialogue import Act, Call, Dialogue, Goal, Outcome, Task, Turn
 from dialgauge.tasks import CompatVerdict, StrictVerdict, judge_outcomes
-from dialgauge.worlds.town import TownSearch, act
-from support.town import town
+from dialgauge.worlds.domain import act
+from support.town import town_search
 
-SEARCH = TownSearch(town())
+SEARCH = town_search()
 
 
 def acts(*written: str) -> tuple[Act, ...]:
@@ -33,7 +33,7 @@ def system(*written: str, calls: Sequence[Call] = (), heard: Sequence[Act] | Non
 
 def booked(domain: str, row: int, reference: str = "ABCD1234", **slots: str) -> Call:
     """A booking that was made."""
-    result = {"reference": reference}
+    result = {"Ref": reference}
     return Call(name="book", domain=domain, arguments=slots, rows=(row,), result=json.dumps(result))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialgauge.worlds.town import TownDatabase, TownSearch, described
+from dialgauge.worlds.domain import DomainSearch, MultiwozDatabase, load_domain, town_of
 
 ROWS: dict[str, list[dict[str, Any]]] = {
     "restaurant": [
@@ -37,21 +37,16 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     ],
 }  # fmt: skip
 # What is not written out above for any row is known of none; a postcode tells that it is Cambridge.
-for _domain, _table in ROWS.items():
-    for _column in described(_domain):
-        if not any(_column in row for row in _table):
-            for _row in _table:
-                _row[_column] = "cb11aa" if _column == "postcode" else "?"
+for _row in (_row for _domain in ("restaurant", "hotel", "attraction") for _row in ROWS[_domain]):
+    _row["postcode"] = "cb11aa"
+#: The town without rows, and its acts.
+TOWN = load_domain("town").public
+USER_ACTS, SYSTEM_ACTS = TOWN.acts("user"), TOWN.acts("system")
 
 
-def town() -> TownDatabase:
-    """The database."""
-    return TownDatabase(ROWS)
-
-
-def town_search() -> TownSearch:
-    """What can be found in it."""
-    return TownSearch(town())
+def town_search() -> DomainSearch:
+    """What can be found in the small town."""
+    return DomainSearch(town_of(MultiwozDatabase(tables=ROWS)))
 
 
 def answer(

@@ -70,7 +70,7 @@ CALLS: dict[str, tuple[str, ...]] = {
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5",
     ),
     "lab call": ("calls.json --domain depot",),
-    "lab goals": ("-n 4", "--goal TOWN0003"),
+    "lab goals": ("-n 4", "--goal G0003"),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
     "babi convert": ("calls --out {}/converted.txt",),

@@ -128,11 +128,10 @@ class RuleSystem:
         """The rows that fit; where there are none it is said, with all that was understood."""
         constraints = self._constraints(service.name)
         matches = self._backend.search(service.name, constraints)
-        if matches.rows and not matches.mismatched:
+        if matches.rows:
             return matches.rows
         name = service.act_name("no_offer")
-        echoed = matches.mismatched or tuple(constraints)
-        acts += [act(name, slot, constraints[slot]) for slot in echoed] or [act(name)]
+        acts += [act(name, slot, value) for slot, value in constraints.items()] or [act(name)]
         return ()
 
     def _offer(self, service: Service, acts: list[Act], affirmed: bool) -> None:

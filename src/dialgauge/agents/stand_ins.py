@@ -17,7 +17,7 @@ from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, Context, Reply, Us
 from dialgauge.dialogue import Act, Dialogue, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import counted
-from dialgauge.worlds.town import goal_act
+from dialgauge.worlds.domain import goal_act
 
 _TRIAL = "#"
 

@@ -253,7 +253,7 @@ class ServiceWords:
         }
         unit = [wish.unit] if wish is not None and wish.unit else []
         also = {text: value for value, texts in words.values.items() for text in texts}
-        labels = [slot.replace("_", " "), service.declared(slot), *words.also, *unit, *usual]
+        labels = [slot.replace("_", " "), *words.also, *unit, *usual]
         return SlotWords(slot, label, kind, values, labels, also, listed=listed)
 
 

@@ -67,7 +67,7 @@ def check(
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
     if len(source) == 1 and _has_services_only(Path(source[0])):
-        output.present(domain.check_domain(source[0]).page())
+        output.present(domain.check_domain(source[0]))
         return 0
     domains, sources = _domain_reports(source, load_tools)
     if not sources:

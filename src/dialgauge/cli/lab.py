@@ -70,9 +70,7 @@ class Town:
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", cls=Advanced, help="Default: the folder db next to the goals."
     )
-    town_seed: int = option(
-        "--town-seed", type=Whole(0), default=0, cls=Advanced, help="Random seed for town and drawn goals."
-    )
+    town_seed: int = option("--town-seed", type=Whole(0), default=0, cls=Advanced, help="Random seed for drawn goals.")
 
     @property
     def has_tools(self) -> bool:
@@ -350,8 +348,7 @@ def new(name: str) -> None:
     "--out",
     "folder",
     type=FOLDER,
-    help="Write the goals: of your own domain as goals.jsonl, of the synthetic town as database and goals in "
-    "MultiWOZ format.",
+    help="Write the goals into this folder, as goals.jsonl.",
 )
 @bundle(town=Town, output=PageOutput)
 def show_goals(
@@ -361,25 +358,15 @@ def show_goals(
     loaded = town.open(count, failures)
     output.present(lab.goal_page(loaded, goal) if goal is not None else lab.goals_page(loaded))
     if folder is not None:
-        _write_goals(loaded, town, folder)
+        _write_goals(loaded, folder)
 
 
-def _write_goals(loaded: lab.LoadedDomain, town: Town, folder: Path) -> None:
-    from dialgauge.worlds.town import TownSearch, generate_goals, write_town
+def _write_goals(loaded: lab.LoadedDomain, folder: Path) -> None:
+    from dialgauge.files import atomic
 
-    if not isinstance(loaded.search, TownSearch):
-        from dialgauge.files import atomic
-
-        lines = [domain.declared_goal(loaded.search.domain, goal) for goal in loaded.goals]
-        with atomic(folder / "goals.jsonl") as scratch:
-            scratch.write_bytes(msgspec.json.Encoder().encode_lines(lines))
-        err.print(f"wrote {folder / 'goals.jsonl'}")
-        return
-    if town.goals != "town":
-        raise DialgaugeError("--out writes the synthetic town, or the goals of a domain of your own; drop --goals")
-    database = loaded.search.town
-    write_town(folder, database, generate_goals(database, len(loaded.goals), town.town_seed))
-    err.print(f"wrote {folder}")
+    with atomic(folder / "goals.jsonl") as scratch:
+        scratch.write_bytes(msgspec.json.Encoder().encode_lines(map(domain.declared_goal, loaded.goals)))
+    err.print(f"wrote {folder / 'goals.jsonl'}")
 
 
 @app.command()

@@ -147,7 +147,7 @@ def live_in_town(demo: Demo) -> Answer:
     """A whole system in front of a simulated user, through text that is sometimes misheard."""
     count = min(TOWN_GOALS, 2 * demo.dialogs)
     demo.tell(f"rule-system and agenda run {count} errands in a town, over a noisy line")
-    loaded = lab.open_town(count=count, seed=demo.seed)
+    loaded = lab.open_domain(count=count, seed=demo.seed)
     config = lab.LabConfig(
         user=lab.AgentSpec("agenda", {"channel": "mild"}),
         system=lab.AgentSpec("rule-system", {"channel": "mild"}),

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         goal_page as goal_page,
         goals_page as goals_page,
         open_domain as open_domain,
-        open_town as open_town,
     )
     from dialgauge.lab.export import write_conversations as write_conversations
     from dialgauge.lab.interaction import (

@@ -1,4 +1,4 @@
-"""Where a domain and its goals come from: a folder, an installed domain, the town generated or read from files."""
+"""Where a domain and its goals come from: a folder, an installed domain, the files of MultiWOZ."""
 
 from __future__ import annotations
 
@@ -6,34 +6,28 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-import msgspec
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, dialogue_key
+from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, choice, nearest
-from dialgauge.formats import read, resolve
+from dialgauge.formats import read
 from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds.domain import (
     DomainGoal,
     DomainSearch,
     DrawnShares,
+    Failures,
+    database_beside,
     draw_goals,
     load_domain,
+    multiwoz_goal,
+    read_database,
     read_goals,
     shares_table,
-)
-from dialgauge.worlds.town import (
-    Failures,
-    TownSearch,
-    generate_goals,
-    generate_town,
-    goal_record,
-    load_town,
-    town_beside,
-    town_goal,
+    town_of,
 )
 
 #: The domain, and the goals, unless others are named; and how many goals are drawn unless told.
@@ -69,20 +63,25 @@ def open_domain(
     seed: int = 0,
     failures: str = "live",
 ) -> LoadedDomain:
-    """A domain by name or folder with its goals: those of its file, drawn ones, or those of another file."""
-    if domain == SYNTHETIC:
-        return open_town(goals, database=database, count=count, seed=seed, failures=failures)
-    if database is not None or failures != "live":
-        raise DialgaugeError("--database and --failures only apply to the town")
-    search = _domain_search(domain)
+    """A domain by name or folder with its goals: those of its file, drawn ones, or those of another file.
+
+    For the town the other file may be MultiWOZ's, whose database is the folder ``db`` beside it unless one is named.
+    """
+    mode: Failures = choice(failures, get_args(Failures), "--failures")
+    named = Path(goals) if goals != SYNTHETIC else None
+    if domain == SYNTHETIC and named is not None and named.suffix != ".jsonl":
+        return _multiwoz(named, database, count, mode)
+    if (database is not None and domain != SYNTHETIC) or failures != "live":
+        raise DialgaugeError("--database and --failures only apply to the town with goals of MultiWOZ")
+    make = partial(_domain_search, domain, database)
+    search = make()
     if not search.domain.services:
         raise DialgaugeError(
             f"the domain {search.domain.name} has no services; its tools need an agent that calls them"
         )
-    file = None if goals == SYNTHETIC else Path(goals)
     shares = None
-    if file is not None or search.domain.goals_file is not None:
-        known = read_goals(search.domain, search, file)[:count]
+    if named is not None or search.domain.goals_file is not None:
+        known = read_goals(search.domain, search, named)[:count]
     else:
         drawn = draw_goals(search.domain, search, _USUAL if count is None else count, seed)
         known, shares = drawn.goals, drawn.shares
@@ -91,9 +90,38 @@ def open_domain(
         name=search.domain.name,
         search=search,
         goals=tuple(known),
-        again=_Again(partial(_domain_search, domain), search),
-        files=tuple(files + ([("goals", file)] if file is not None else [])),
+        again=_Again(make, search),
+        files=tuple(files + ([("goals", named)] if named is not None else [])),
         shares=shares,
+    )
+
+
+def _multiwoz(goals: Path, database: str | Path | None, count: int | None, failures: Failures) -> LoadedDomain:
+    """The town with MultiWOZ's database, and the goals of a file of its dialogues."""
+    dialogues = [dialogue for dialogue in read(goals).dialogues if dialogue.goal is not None]
+    if not dialogues:
+        raise DialgaugeError("no dialogue here has a goal; each conversation needs one", file=str(goals))
+    tables = read_database(database) if database else database_beside(goals)
+    search = DomainSearch(town_of(tables))
+    ready, refused = [], []
+    for dialogue in dialogues[:count]:
+        name = dialogue.id.removesuffix(".json")
+        try:
+            if dialogue.goal is not None:
+                ready.append(multiwoz_goal(name, dialogue.goal, search, failures))
+        except DialgaugeError as error:
+            refused.append((name, error.message))
+    if not ready:
+        name, why = refused[0]
+        raise DialgaugeError(f"none of the goals can be pursued: {why}", file=str(goals), dialogue=name)
+    return LoadedDomain(
+        name=goals.name,
+        search=search,
+        goals=tuple(ready),
+        again=_Again(partial(_domain_search, SYNTHETIC, Path(tables.files[0]).parent), search),
+        failures=failures,
+        files=(("goals", goals),),
+        refused=tuple(refused),
     )
 
 
@@ -110,92 +138,9 @@ class _Again:
         return _Again, (self._make,)
 
 
-def _domain_search(domain: str) -> DomainSearch:
-    return DomainSearch(load_domain(domain))
-
-
-def _town_search(folder: str | Path) -> TownSearch:
-    return TownSearch(load_town(folder))
-
-
-@lru_cache(4)
-def _synthetic_search(seed: int) -> TownSearch:
-    return TownSearch(generate_town(seed))
-
-
-def open_town(
-    goals: str = SYNTHETIC,
-    *,
-    database: str | Path | None = None,
-    count: int | None = None,
-    seed: int = 0,
-    failures: str = "live",
-) -> LoadedDomain:
-    """The town that ``goals`` names: ``town`` for the synthetic one, or a file of dialogues with goals.
-
-    The database is the folder ``db`` beside that file unless one is named; the synthetic town's is generated from the
-    seed, and may be written to a folder first (``dialgauge lab goals --out``).
-    """
-    mode: Failures = choice(failures, get_args(Failures), "--failures")
-    if goals == SYNTHETIC:
-        make = partial(_town_search, database) if database else partial(_synthetic_search, seed)
-        search = make()
-        raw = generate_goals(search.town, _USUAL if count is None else count, seed)
-        named = [(name, goal_record(goal)) for name, goal in raw.items()]
-        files: list[tuple[str, Path]] = []
-    else:
-        named = _goals_in(goals)[:count]
-        search = TownSearch(load_town(database) if database else town_beside(goals))
-        make = partial(_town_search, Path(search.town.files[0]).parent)
-        files = [("goals", Path(goals))]
-    ready, refused = [], []
-    for name, goal in named:
-        try:
-            ready.append(town_goal(name, goal, search, mode))
-        except DialgaugeError as error:
-            refused.append((name, error.message))
-    if not ready:
-        raise DialgaugeError(f"none of the goals can be pursued: {refused[0][1]}", file=goals, dialogue=refused[0][0])
-    return LoadedDomain(
-        name=SYNTHETIC if goals == SYNTHETIC else Path(goals).name,
-        search=search,
-        goals=tuple(ready),
-        again=_Again(make, search),
-        failures=mode,
-        files=tuple(files),
-        refused=tuple(refused),
-    )
-
-
-def _goals_in(file: str) -> list[tuple[str, Goal]]:
-    """The goals of the dialogues in a file; one that ``lab goals --out`` wrote has goals and no dialogues."""
-    try:
-        dialogues = read(file).dialogues
-    except DialgaugeError:
-        written = _written_goals(file)
-        if written is None:
-            raise
-        return written
-    named = [(dialogue.id.removesuffix(".json"), dialogue.goal) for dialogue in dialogues if dialogue.goal is not None]
-    if not named:
-        raise DialgaugeError("no dialogue here has a goal; each conversation needs one", file=file)
-    return named
-
-
-class _GoalOnly(Struct):
-    goal: dict[str, Any]
-    log: list[Any]
-
-
-def _written_goals(file: str) -> list[tuple[str, Goal]] | None:
-    try:
-        (part,) = resolve(file)
-        content = msgspec.json.decode(part.read(), type=dict[str, _GoalOnly])
-        if not content or any(goal_only.log for goal_only in content.values()):
-            return None
-        return [(name, goal_record(goal_only.goal)) for name, goal_only in content.items()]
-    except (DialgaugeError, msgspec.MsgspecError, KeyError, TypeError, AttributeError, ValueError):
-        return None
+@lru_cache(8)
+def _domain_search(domain: str, database: str | Path | None = None) -> DomainSearch:
+    return DomainSearch(load_domain(domain) if database is None else town_of(read_database(database)))
 
 
 def goals_page(loaded: LoadedDomain) -> Page:

@@ -237,7 +237,7 @@ def lab_signature(loaded: LoadedDomain, config: LabConfig) -> Signature:
         system=str(config.system),
         level=config.level,
         goals=checksum_of(loaded.goals),
-        database=loaded.search.told_checksum,
+        database=loaded.search.checksum,
         failures=loaded.failures,
         trials=str(config.trials),
         exchanges=str(limits.exchanges),

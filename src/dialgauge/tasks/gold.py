@@ -14,9 +14,9 @@ from msgspec import Raw, Struct
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DomainMetadata, Keyed, Notes, Part, decode, recognise, resolve
+from dialgauge.tasks.database import DATABASE_DOMAINS, DONT_CARE
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
-from dialgauge.worlds.town import DATABASE_DOMAINS, DONT_CARE
 
 #: A state as the evaluation sees it: domain to slot to value, names and values made comparable.
 TaskState: TypeAlias = Mapping[str, Mapping[str, str]]

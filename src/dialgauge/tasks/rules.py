@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from dialgauge.tasks.database import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes
 from dialgauge.tasks.delexical import (
     CLASSES,
     DOMAINS,
@@ -28,7 +29,6 @@ from dialgauge.tasks.delexical import (
 from dialgauge.tasks.gold import GoldGoal, GoldTask, TaskState
 from dialgauge.tasks.predictions import TaskTurn
 from dialgauge.values import normal_value
-from dialgauge.worlds.town import DATABASE_DOMAINS, VENUE_DOMAINS, TownDatabase, alike, minutes
 
 Rules: TypeAlias = Literal["mwzeval", "grounded"]
 RULES: tuple[Rules, ...] = ("mwzeval", "grounded")

@@ -34,6 +34,7 @@ from dialgauge.measures import (
 )
 from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
+from dialgauge.tasks.database import DATABASE_DOMAINS, TownDatabase
 from dialgauge.tasks.delexical import cleaned
 from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, read_gold
 from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, LEAST_ASKED, RICHNESS, SUCCESS, TaskEvidence
@@ -67,7 +68,7 @@ from dialgauge.tasks.texts import (
     read_references,
 )
 from dialgauge.text import Note, counted, some_of
-from dialgauge.worlds.town import load_town, town_beside
+from dialgauge.worlds.domain import database_beside, read_database
 
 KIND = "tasks"
 Missing: TypeAlias = Literal["skip", "fail"]
@@ -141,7 +142,9 @@ class TaskEvaluation:
         self._how = Resampling(resamples, seed) if resamples else None
         self._seed = seed
         self.gold = read_gold(gold)
-        self.town = town_beside(self.gold.source) if database is None else load_town(database)
+        read = database_beside(self.gold.source) if database is None else read_database(database)
+        # The other tables constrain nothing.
+        self.town = TownDatabase(read.tables, read.files[: len(DATABASE_DOMAINS)])
         kind = None if references_are is None else choice(references_are, REFERENCE_KINDS, "--references-are")
         if kind is not None and references is None:
             raise DialgaugeError("--references-are says what your references are; name them with --references FILE")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.runs import frame_of
+from dialgauge.tasks.database import DATABASE_DOMAINS, TownDatabase
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import GoldGoal, TaskState
 from dialgauge.tasks.predictions import estimated_domains
@@ -29,7 +30,6 @@ from dialgauge.tasks.rules import (
     mentions,
     offer_wanted,
 )
-from dialgauge.worlds.town import DATABASE_DOMAINS, TownDatabase
 
 if TYPE_CHECKING:
     import polars

@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 
 from dialgauge.agents.llm import ChatError, completion_of
 from dialgauge.draws import Draws
-from dialgauge.lab import open_town
-from dialgauge.worlds.town import Backend
+from dialgauge.lab import open_domain
+from dialgauge.worlds.domain import ServiceDesk
 
-TOWN = open_town(count=1)
+TOWN = open_domain(count=1)
 WORDS = st.sampled_from(
     ["hotel", "train", "north", "monday", "09:00", "TR1", "name", "leaveAt", "?", "", "-1", "25:99"]
 )
@@ -28,7 +28,7 @@ ASKED = st.builds(lambda given, name: {**given, "name": name}, st.dictionaries(N
 
 @given(st.sampled_from(["search_hotel", "search_train", "book_restaurant", "book_taxi", "fly"]), ANYTHING | ASKED)
 def test_the_desk_answers_everything(tool: str, arguments: Any) -> None:
-    backend = Backend(TOWN.search, Draws(1, "x"))
+    backend = ServiceDesk(TOWN.search, Draws(1, "x"))
     answer = backend.call(tool, arguments).answer
     assert isinstance(answer, dict)
     json.dumps(answer)

@@ -13,7 +13,7 @@ from dialgauge.dialogue import Dialogue, Task, Turn
 from dialgauge.formats import read
 from dialgauge.tasks import TaskFailure, judge_outcomes
 from dialgauge.tasks.recordings.compat import looks_right
-from dialgauge.worlds.town import TownSearch, load_town
+from dialgauge.worlds.domain import DomainSearch, read_database, town_of
 from support.recorded import BYE, acts, booked, compat, conversation, system, user
 
 #: What the recordings do not tell: which of two values of one act was heard last, and what stood on the agenda.
@@ -185,7 +185,7 @@ def test_the_recordings_of_the_paper_dialogue_by_dialogue(shared_data: Path) -> 
         stored |= {one["dialogue_id"]: one["metrics"] for one in json.loads(gzip.decompress(path.read_bytes()))}
     judged = judge_outcomes(
         read(shared_data / "gcdf1" / "conversations").dialogues,
-        TownSearch(load_town(shared_data / "multiwoz21" / "db")),
+        DomainSearch(town_of(read_database(shared_data / "multiwoz21" / "db"))),
     )
     assert len(judged) == len(stored) == 1000
     for one in judged:
@@ -200,10 +200,10 @@ def test_the_recordings_of_the_paper_dialogue_by_dialogue(shared_data: Path) -> 
 
 def test_another_town_has_postcodes_of_its_own() -> None:
     """ConvLab knows postcodes by the letters of Cambridge; elsewhere those of the database are right."""
-    from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_town
+    from dialgauge.lab import AgentSpec, LabConfig, hold_conversations, open_domain
     from dialgauge.tasks import judge_outcomes
 
-    town = open_town(count=60)
+    town = open_domain(count=60)
     held = hold_conversations(
         town.again, town.goals, LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     )

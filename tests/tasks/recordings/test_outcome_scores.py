@@ -24,10 +24,10 @@ from dialgauge.tasks import (
     outcome_frames,
     score_outcomes,
 )
-from dialgauge.worlds.domain import DomainGoal
-from dialgauge.worlds.town import SYSTEM_ACTS, USER_ACTS, Failures, TownSearch, act, load_town, town_goal
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, Failures, act, multiwoz_goal, read_database, town_of
 from support.recorded import SEARCH, booked, conversation, system, user
 from support.soak import examples
+from support.town import SYSTEM_ACTS, USER_ACTS
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
 ASKS = user("Attraction-Inform|type|theatre", "Attraction-Inform|area|centre")
@@ -145,7 +145,7 @@ def test_signatures_say_what_decides_a_score() -> None:
     signed = Signature.parse(scores["Success(rules=compat)"].signature)
     assert signed["measure"] == "Success(rules=compat)"
     assert (signed["failures"], signed["level"], signed["dialogues"]) == ("paper", "act", "1")
-    assert signed["database"] == SEARCH.town.checksum
+    assert signed["database"] == SEARCH.checksum
     other = conversation({"attraction": Task(info={"area": "east"})}, ASKS, TELLS, name="A")
     assert scored([other], resamples=0).signature["goals"] != signed["goals"]
 
@@ -314,10 +314,10 @@ def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
 # Real goals
 
 
-def real_goals(shared_data: Path) -> tuple[TownSearch, list[DomainGoal]]:
-    search = TownSearch(load_town(shared_data / "multiwoz21" / "db"))
+def real_goals(shared_data: Path) -> tuple[DomainSearch, list[DomainGoal]]:
+    search = DomainSearch(town_of(read_database(shared_data / "multiwoz21" / "db")))
     dialogues = read(shared_data / "multiwoz21" / "test.json.gz").dialogues
-    return search, [town_goal(one.id, one.goal, search) for one in dialogues if one.goal]
+    return search, [multiwoz_goal(one.id, one.goal, search) for one in dialogues if one.goal]
 
 
 @pytest.mark.soak

@@ -324,7 +324,7 @@ def _namesakes(service: Service) -> str:
     names = [row.get(service.name_slot) for row in service.rows or ()]
     if not service.id_slot or len(set(names)) == len(names):
         return ""
-    return _NAMESAKES.format(noun=service.name, called=service.declared(service.id_slot))
+    return _NAMESAKES.format(noun=service.name, called=service.id_slot)
 
 
 def without_markers(text: str) -> tuple[str, bool, bool]:

@@ -21,8 +21,10 @@ from dialgauge.dialogue import Dialogue, Goal, Task, Turn
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.tracker import said
 from dialgauge.values import DAYS
-from dialgauge.worlds.town import ASKED, TownDatabase, is_reference
+from dialgauge.worlds.domain import ASKED, Domain
 
+#: The slot of a booking's reference.
+REFERENCE = "Ref"
 #: Slots that can count as told.
 _TOLD = {
     "restaurant": frozenset({"address", "area", "food", "name", "phone", "postcode", "pricerange"}),
@@ -100,8 +102,10 @@ class _Heard(Struct, gc=False):
 class CompatRules:
     """Judges conversations against a town; one serves all of them."""
 
-    def __init__(self, town: TownDatabase) -> None:
-        self._rows: dict[str, list[Mapping[str, Any]]] = {domain: list(rows) for domain, rows in town.raw.items()}
+    def __init__(self, domain: Domain) -> None:
+        self._rows: dict[str, list[Mapping[str, Any]]] = {
+            name: list(service.rows) for name, service in domain.services.items() if service.rows is not None
+        }
         self._having = cache(self._equal)
         codes = {code for rows in self._rows.values() for row in rows if isinstance(code := row.get("postcode"), str)}
         # ConvLab knows the postcodes of Cambridge by their letters; in another town those of its database are right.
@@ -150,7 +154,7 @@ class CompatRules:
                     about = domain
                     current = domain if domain in goal.tasks else current
                 for value in act.values:
-                    if is_reference(act.slot):
+                    if act.slot.lower() == REFERENCE.lower():
                         self._book(heard, _owner(domain, intent, about), references, value)
                     else:
                         self._hear(heard, domain, intent, act.slot, value, current)
@@ -254,10 +258,10 @@ def seen_by_user(dialogue: Dialogue) -> tuple[Turn, ...]:
 def registered(dialogue: Dialogue) -> dict[str, int]:
     """The references that were given out, each with the number of its row."""
     return {
-        call.values["reference"]: call.rows[0]
+        call.values[REFERENCE]: call.rows[0]
         for turn in dialogue.turns
         for call in turn.calls or ()
-        if call.name == "book" and "reference" in call.values and call.rows
+        if call.name == "book" and REFERENCE in call.values and call.rows
     }
 
 

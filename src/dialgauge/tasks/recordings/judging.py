@@ -17,8 +17,7 @@ from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.strict import StrictRules, StrictVerdict
-from dialgauge.worlds.domain import DomainGoal, DomainSearch
-from dialgauge.worlds.town import Failures, TownSearch, town_goal
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, Failures, multiwoz_goal
 
 #: What parts the number of a trial from the id of its goal.
 _TRIAL = "#"
@@ -86,7 +85,7 @@ def judge_outcomes(
     """What became of recorded conversations in a domain. ``goals`` has those that were pursued, by id; without them
     they are made of what the record says, which in the town is possible.
 
-    ``failures`` says which constraints that were to fail count as such; see :func:`dialgauge.worlds.town.town_goal`.
+    ``failures`` says which constraints that were to fail count as such (:func:`dialgauge.worlds.domain.multiwoz_goal`).
     A system's own error fails; conversations that infrastructure or the user's error ended are not judged. Without
     ``calls_recorded``, calls count as recorded if any turn of any conversation has some.
     """
@@ -94,7 +93,7 @@ def judge_outcomes(
     if calls_recorded is None:
         calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
     judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
-    strict, compat = StrictRules(search), CompatRules(search.town) if isinstance(search, TownSearch) else None
+    strict, compat = StrictRules(search), CompatRules(search.domain) if search.domain.multiwoz else None
     for dialogue in dialogues:
         if why := _left_out(dialogue):
             judged.unjudged[dialogue.id] = why
@@ -122,9 +121,9 @@ def judge_outcomes(
 
 
 def _goal(dialogue: Dialogue, goal: Goal, search: DomainSearch, failures: Failures) -> DomainGoal:
-    if not isinstance(search, TownSearch):
+    if not search.domain.multiwoz:
         raise DialgaugeError("the goal that was pursued is not among the goals of the domain")
-    return town_goal(dialogue.id, goal, search, failures)
+    return multiwoz_goal(dialogue.id, goal, search, failures)
 
 
 def _has_acts(dialogue: Dialogue) -> bool:

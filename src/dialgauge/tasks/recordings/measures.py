@@ -30,7 +30,6 @@ from dialgauge.tasks import measures as task_measures
 from dialgauge.tasks.recordings.conduct import Listener
 from dialgauge.tasks.recordings.judging import JudgedConversation, JudgedConversations
 from dialgauge.tasks.recordings.strict import TaskOutcome
-from dialgauge.worlds.town import TownSearch
 
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"
@@ -61,7 +60,7 @@ class OutcomeEvidence(Units):
         self.judged = judged.judged
         self.calls_recorded = judged.calls_recorded
         self._services = judged.domain.services
-        self._town = isinstance(judged.search, TownSearch)
+        self._town = judged.search.domain.multiwoz
         self.dialogues = len(self.judged)
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
 

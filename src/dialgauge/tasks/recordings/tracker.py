@@ -383,8 +383,8 @@ def _beside(row: Entity | None, call: Call, turn: int) -> TaskFailure:
 
 
 def given_by(call: Call, slot: str) -> str:
-    """What a booking gave; the town's record calls its one reference so."""
-    return call.values.get(slot) or call.values.get("reference", "")
+    """What a booking gave."""
+    return call.values.get(slot, "")
 
 
 def _joined(before: ToldAnswer | None, now: ToldAnswer) -> ToldAnswer:

@@ -1,22 +1,27 @@
-"""Goals drawn from the rows of a domain: seeded, satisfiable, and different from each other while that is possible."""
+"""Goals drawn from the rows of a domain: seeded, satisfiable, and different from each other while that is possible.
+
+Beside it what a look at a domain and its goals says: ``data check``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
+from dialgauge.report import Page, Table
+from dialgauge.text import counted
 from dialgauge.values import DAYS, clock_text, comparable, minutes, number, truth
-from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask
-from dialgauge.worlds.domain.matching import ORDERED, members
-from dialgauge.worlds.domain.schema import Domain
+from dialgauge.worlds.domain.domain import ORDERED, BookSpec, Domain, SearchSlot, Service, SlotType, members
+from dialgauge.worlds.domain.domain_folder import read_domain
+from dialgauge.worlds.domain.goals import DomainGoal, ServiceTask, read_goals
 from dialgauge.worlds.domain.search import DomainSearch, Entity
-from dialgauge.worlds.domain.service import BookSpec, SearchSlot, Service, SlotType
 
 _PURPOSE = "domain-goals"
 #: Draws of a goal before distinct ones are held to have run out, and of each goal after that.
@@ -140,11 +145,16 @@ class _Source:
         row = None if service.rows is None else self._row(draws, service)
         wishes = {} if row is None else self._wishes(draws, service, row)
         first = self._first(draws, service, wishes) if wishes and draws.unit() < self._plan.fails_first else None
-        asked = draws.sample(service.answer, _drawn(draws, self._plan.asked, len(service.answer)))
+        # What is told at once nobody needs to ask for.
+        open_slots = [slot for slot in service.answer if slot not in service.tells]
+        low, high = self._plan.asked
+        asked = draws.sample(open_slots, _drawn(draws, (max(low, bool(service.tells)), high), len(open_slots)))
         task = ServiceTask(domain=service.name, info=wishes, first=first, requests=tuple(asked))
         if service.book is None or (service.rows is not None and draws.unit() >= self._plan.booked):
             return task
         book, links = self._booking(draws, service, service.book, earlier)
+        if not service.books:
+            return replace(task, info=book, links=links, requests=service.gives)
         refused = _refused(draws, service.book, book) if draws.unit() < self._plan.refused_first else None
         return replace(task, book=book, links=links, book_first=refused)
 
@@ -155,10 +165,15 @@ class _Source:
 
     def _wishes(self, draws: Draws, service: Service, row: Entity) -> dict[str, str]:
         """Wishes that the row fits; by its name only where nothing else can be searched by."""
-        slots = list(service.search) or [service.name_slot]
-        known = [slot for slot in slots if slot in row.values]
-        chosen = draws.sample(known, _drawn(draws, self._plan.wishes, len(known)))
-        return {slot: _wish(draws, service.wishes[slot], row, slot) for slot in slots if slot in chosen}
+        name = [service.name_slot] if service.name_slot in service.search or not service.tells else []
+        slots = [slot for slot in service.search if slot != service.name_slot] or name
+        values = {slot: _wish(draws, service.wishes[slot], row, slot) for slot in slots if slot in row.values}
+        # A train that arrives after midnight is not there "by" the time that its row says.
+        known = [slot for slot, value in values.items() if self._search.has(row, slot, value)]
+        groups = [[slot for slot in group if slot in known] for group in service.requires_one_of]
+        required = [*service.requires, *(draws.pick(group) for group in groups if group)]
+        chosen = {*required, *draws.sample(known, _drawn(draws, self._plan.wishes, len(known)))}
+        return {slot: value for slot, value in values.items() if slot in chosen}
 
     def _first(self, draws: Draws, service: Service, wishes: Mapping[str, str]) -> dict[str, str] | None:
         """The wishes with one of them changed so that nothing fits; None where that cannot be."""
@@ -175,16 +190,18 @@ class _Source:
     ) -> tuple[dict[str, str], dict[str, str]]:
         chosen = {*spec.needs, *(draws.pick(group) for group in spec.one_of)}
         chosen |= {slot for slot in spec.takes if slot not in chosen and draws.unit() < 0.5}
-        book, links = {}, {}
+        book: dict[str, str] = {}
+        links: dict[str, str] = {}
         for slot, kind in spec.takes.items():
             if slot not in chosen:
                 continue
             targets = service.refers.get(slot, ())
-            known = [target for target in targets if target in earlier]
+            known = [target for target in targets if target in earlier and target not in links.values()]
             if known:
                 links[slot] = draws.pick(known)
             elif targets:
-                book[slot] = draws.pick(self._search.rows(draws.pick(targets))).name
+                places = self._search.rows(draws.pick(targets))
+                book[slot] = draws.pick([row for row in places if row.name not in book.values()] or places).name
             else:
                 book[slot] = _value(draws, kind, slot)
         return book, links
@@ -258,8 +275,52 @@ def _values(draws: Draws, kind: SlotType, slot: str) -> Sequence[str]:
         return DAYS
     if kind.kind == "words":
         return kind.words
-    return next(texts for pattern, texts in _TEXTS if pattern.search(slot.lower().replace("_", " ")))
+    return next(texts for pattern, texts in _TEXTS if pattern.search(slot.lower()))
 
 
 def _bounds(kind: SlotType) -> tuple[int, int]:
     return (1, _MOST) if kind.low is None or kind.high is None else (kind.low, kind.high)
+
+
+# What a look at a domain says
+
+#: Goals drawn to see what they are like.
+_DRAWN = 100
+
+
+def check_domain(folder: str | Path) -> Page:
+    """Read a folder and its goals, which are drawn where there is no file; what is wrong is an error."""
+    domain = read_domain(Path(folder))
+    tables = {}
+    if domain.services:
+        search = DomainSearch(domain)
+        drawn = domain.goals_file is None
+        goals = draw_goals(domain, search, _DRAWN) if drawn else None
+        shares = goals.shares if goals is not None else shares_of(domain, read_goals(domain, search))
+        tables = {"services": _services(domain), "goals": shares_table(shares, drawn=drawn)}
+    return Page(title=f"Domain {domain.name}", verdict=f"{domain.name} is sound.", tables=tables)
+
+
+def shares_table(shares: DrawnShares, *, drawn: bool) -> Table:
+    """What goals ask for, and how often it could be asked for."""
+    title = f"{counted(shares.goals, 'goal')}, {'drawn' if drawn else 'from the file'}"
+    table = Table(title, ["what", "count", "of"])
+    table.add("booked", shares.booked, f"{counted(shares.bookable, 'task')} with rows that can be booked")
+    table.add("fails first", shares.fails_first, f"{counted(shares.wished, 'task')} with wishes")
+    table.add("refused first", shares.refused_first, counted(shares.bookings, "booking"))
+    if shares.repeated:
+        table.notes.append(f"The domain has no more distinct goals: {counted(shares.repeated, 'goal')} repeat others.")
+    return table
+
+
+def _services(domain: Domain) -> Table:
+    table = Table(f"Domain {domain.name}", ["service", "rows", "search", "answer", "takes", "gives"])
+    for name, service in domain.services.items():
+        search = ", ".join(
+            slot if rule.match == "same" else f"{slot} ({rule.match})" for slot, rule in service.search.items()
+        )
+        answer = ", ".join(service.answer)
+        takes = ", ".join(service.book.takes) if service.book else ""
+        gives = ", ".join(service.book.gives) if service.book else ""
+        table.add(name, None if service.rows is None else len(service.rows), search, answer, takes, gives)
+    return table

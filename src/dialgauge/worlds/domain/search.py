@@ -6,23 +6,23 @@ them, and simulated users ask the same again and again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dialgauge.dialogue import DONTCARE, Ontology
+from dialgauge.dialogue import Ontology
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.values import comparable
-from dialgauge.worlds.domain.matching import fits
-from dialgauge.worlds.domain.schema import Domain
-from dialgauge.worlds.domain.service import UNKNOWN, SearchSlot, Service
+from dialgauge.values import NO_CONSTRAINT, comparable
+from dialgauge.worlds.domain.domain import UNKNOWN, Domain, SearchSlot, Service, fits, ordinal
 
 if TYPE_CHECKING:
     from dialgauge.draws import Draws
     from dialgauge.worlds.domain.goals import DomainGoal
     from dialgauge.worlds.domain.service_desk import ServiceDesk
+
+_DAY = 24 * 60
 
 
 class Entity(Struct, frozen=True, gc=False):
@@ -39,10 +39,9 @@ class Entity(Struct, frozen=True, gc=False):
 
 
 class Found(Struct, frozen=True, gc=False):
-    """What a search found; ``mismatched`` are wishes that a row fails which was found by its name all the same."""
+    """What a search found."""
 
     rows: tuple[Entity, ...] = ()
-    mismatched: tuple[str, ...] = ()
 
 
 class DomainSearch:
@@ -51,20 +50,17 @@ class DomainSearch:
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.tables = {
-            name: self._table(service) for name, service in domain.services.items() if service.rows is not None
+            name: ServiceTable(service) for name, service in domain.services.items() if service.rows is not None
         }
         self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
         self._names: dict[tuple[str, str], tuple[Entity, ...]] = {}
 
-    def _table(self, service: Service) -> ServiceTable:
-        return ServiceTable(service)
-
     def find(self, service: str, wishes: Mapping[str, str]) -> Found:
-        """The rows that fit all wishes, in the table's order."""
+        """The rows that fit all wishes, in the service's order."""
         key = (service, tuple(wishes.items()))
         matches = self._kept.get(key)
         if matches is None:
-            matches = self._kept[key] = self.table(service).find(wishes)
+            matches = self._kept[key] = Found(self.table(service).find(wishes))
         return matches
 
     @cached_property
@@ -79,23 +75,18 @@ class DomainSearch:
         """The slots that a user can give values for, and what everybody knows of their values."""
         return self.domain.tracked
 
-    @cached_property
+    @property
     def spoken(self) -> Ontology:
         """The same with the texts that agents tell each other but nobody searches by."""
         return self.domain.ontology
 
     @property
     def checksum(self) -> str:
-        """Of all that can be searched by."""
-        return self.domain.checksum
-
-    @property
-    def told_checksum(self) -> str:
-        """Of all that a system can be told."""
+        """Of all that can be found, booked and told."""
         return self.domain.checksum
 
     def backend(self, draws: Draws, goal: DomainGoal | None = None) -> ServiceDesk:
-        """Search and booking for one conversation."""
+        """The desk for one conversation."""
         from dialgauge.worlds.domain.service_desk import ServiceDesk
 
         return ServiceDesk(self, draws, goal)
@@ -145,21 +136,27 @@ class ServiceTable:
         self.everything = (1 << len(self.rows)) - 1
         self._kept: dict[tuple[str, str], int] = {}
         self._columns: dict[str, dict[str, int]] = {}
+        self._ordinals: dict[str, list[float]] = {}
 
-    def find(self, wishes: Mapping[str, str]) -> Found:
+    def find(self, wishes: Mapping[str, str]) -> tuple[Entity, ...]:
         """The rows that fit all wishes."""
         rows = self.everything
         for slot, value in wishes.items():
             rows &= self.having(slot, value)
-        return Found(self.at(rows))
+        order = self.service.order
+        if not order:
+            return self._at(rows)
+        slot = next((slot for slot in order if slot in wishes), list(order)[-1])
+        times, falling = self._times(slot), order[slot] == "falling"
+        return tuple(sorted(self._at(rows), key=lambda row: -times[row.number] if falling else times[row.number]))
 
     def having(self, slot: str, value: str) -> int:
         """The rows that fit one wish, as bits."""
-        if value == DONTCARE:
+        if value in NO_CONSTRAINT:
             return self.everything
         kept = self._kept.get((slot, value))
         if kept is None:
-            known = self.service.wishes.get(slot)
+            known = self.service.wishes.get(slot) or (SearchSlot() if slot in self.service.columns else None)
             if known is None:
                 raise DialgaugeError(
                     f"{self.service.name} cannot be searched by '{slot}'.{nearest(slot, self.service.wishes)}"
@@ -169,28 +166,46 @@ class ServiceTable:
             kept = self._kept[slot, value] = self._fitting(slot, known, value)
         return kept
 
+    def _fitting(self, slot: str, known: SearchSlot, value: str) -> int:
+        spellings, cells = self.service.spellings, self._cells(slot)
+        if slot in self.service.next_day:
+            sign, limit = (-1 if known.match == "at-least" else 1), float(ordinal(value) or 0)
+            times = enumerate(self._times(slot))
+            return _either(1 << number for number, time in times if sign * time <= sign * limit)
+        found = _either(bits for cell, bits in cells.items() if fits(known.match, cell, value, spellings))
+        # What is unknown of a row of MultiWOZ's fits any wish.
+        return found | self.everything & ~_either(cells.values()) if self.service.multiwoz else found
+
+    def _times(self, slot: str) -> list[float]:
+        """The times of a column; one that is before another of its row, and may be, is on the next day."""
+        times = self._ordinals.get(slot)
+        if times is None:
+            earlier = self.service.next_day.get(slot, slot)
+            times = self._ordinals[slot] = []
+            for row in self.rows:
+                time, start = (float(ordinal(row.values.get(column, "")) or 0) for column in (slot, earlier))
+                times.append(time + _DAY if time < start else time)
+        return times
+
     def named(self, text: str) -> tuple[Entity, ...]:
         """The rows of that id; else of that name."""
-        wanted = self._comparable(text)
+        wanted = comparable(text, self.service.spellings)
         return next((names[wanted] for names in self._names if wanted in names), ())
 
     @cached_property
-    def _names(self) -> list[dict[object, tuple[Entity, ...]]]:
+    def _names(self) -> list[dict[Hashable, tuple[Entity, ...]]]:
         """The rows of each id and of each name."""
         indices = []
         for slot in filter(None, (self.service.id_slot, self.service.name_slot)):
-            named: dict[object, tuple[Entity, ...]] = {}
+            named: dict[Hashable, tuple[Entity, ...]] = {}
             for row in self.rows:
                 if slot in row.values:
-                    key = self._comparable(row.values[slot])
+                    key = comparable(row.values[slot], self.service.spellings)
                     named[key] = (*named.get(key, ()), row)
             indices.append(named)
         return indices
 
-    def _comparable(self, value: str) -> object:
-        return comparable(value)
-
-    def at(self, rows: int) -> tuple[Entity, ...]:
+    def _at(self, rows: int) -> tuple[Entity, ...]:
         """The rows of bits, in the table's order."""
         matches = []
         while rows:
@@ -198,9 +213,6 @@ class ServiceTable:
             matches.append(self.rows[low.bit_length() - 1])
             rows ^= low
         return tuple(matches)
-
-    def _fitting(self, slot: str, known: SearchSlot, value: str) -> int:
-        return either(bits for cell, bits in self._cells(slot).items() if fits(known.match, cell, value))
 
     def _cells(self, slot: str) -> dict[str, int]:
         """The distinct cells of a column, each with the rows that have it."""
@@ -214,7 +226,7 @@ class ServiceTable:
         return cells
 
 
-def either(rows: Iterable[int]) -> int:
+def _either(rows: Iterable[int]) -> int:
     """Rows that are among any of these."""
     result = 0
     for bits in rows:

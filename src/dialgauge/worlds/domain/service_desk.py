@@ -20,10 +20,9 @@ from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import plain, some_of, upper_first
 from dialgauge.values import DAYS, NO_CONSTRAINT, comparable
 from dialgauge.worlds.desk import CallOutcome, Side, as_arguments
+from dialgauge.worlds.domain.domain import FEW, Domain, SearchSlot, Service, SlotType
 from dialgauge.worlds.domain.goals import DomainGoal
-from dialgauge.worlds.domain.schema import FEW, Domain
 from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
-from dialgauge.worlds.domain.service import SearchSlot, Service, SlotType
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = f"{_LETTERS}0123456789"
@@ -53,18 +52,18 @@ class Booking(Struct, frozen=True):
 
     def sentence(self, service: Service) -> str:
         """The outcome for a person or a model."""
-        listed = ", ".join(map(service.declared, self.slots))
+        listed = ", ".join(self.slots)
         if self.outcome == "booked":
-            given = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.gives.items())
+            given = ", ".join(f"{slot}: {value}" for slot, value in self.gives.items())
             return f"Booked. {upper_first(given)}" if given else "Booked."
         if self.outcome == "incomplete":
             return f"Not booked: {listed} is missing." if len(self.slots) == 1 else f"Not booked: {listed} are missing."
         if self.outcome == "ill-typed":
-            return f"Not booked: {'; '.join(f'{service.declared(slot)} {why}' for slot, why in self.problems.items())}."
+            return f"Not booked: {'; '.join(f'{slot} {why}' for slot, why in self.problems.items())}."
         if self.outcome == "refused":
-            refused = ", ".join(f"{service.declared(slot)}: {value}" for slot, value in self.refused.items())
+            refused = ", ".join(f"{slot}: {value}" for slot, value in self.refused.items())
             return f"Not booked: it is not available for {refused}."
-        known = f" by {service.declared(service.name_slot)}" if service.name_slot else ""
+        known = f" by {service.name_slot}" if service.name_slot else ""
         return f"Not booked: say which one{known}."
 
 
@@ -115,22 +114,18 @@ class ServiceDesk:
             raise DialgaugeError(f"there is no service '{service}'.{nearest(service, self.domain.services)}")
         answer = self._booked(known, slots, row)
         booked = answer.outcome == "booked"
+        result = {**answer.gives, "total": answer.total} if answer.total else answer.gives
         self._calls.append(
             Call(
                 name=known.call,
                 domain=service,
                 arguments=dict(slots),
-                result=json.encode(self._result(known, answer)).decode() if booked else answer.outcome,
+                result=json.encode(result).decode() if booked else answer.outcome,
                 failed=not booked,
                 rows=() if row is None else (row.number,),
             )
         )
         return answer
-
-    def _result(self, service: Service, answer: Booking) -> dict[str, str]:
-        """What the record keeps of a booking."""
-        del service
-        return answer.gives
 
     def _booked(self, service: Service, slots: Mapping[str, str], row: Entity | None) -> Booking:
         spec = service.book
@@ -213,7 +208,7 @@ class ServiceDesk:
         for slot, text in given.items():
             value = self.domain.value_meant(slot, text)
             if problem := service.wishes[slot].problem(value):
-                raise DialgaugeError(f"{service.declared(slot)} {problem} (got '{value}')")
+                raise DialgaugeError(f"{slot} {problem} (got '{value}')")
             if value not in NO_CONSTRAINT:
                 wishes[slot] = value
         rows = self.search(service.name, wishes).rows
@@ -243,7 +238,7 @@ class ServiceDesk:
         called = [given.pop(slot) for slot in named if slot in given]
         row = self._row(service, called[0] if called else "") if service.rows is not None else None
         problems = [
-            f"{service.declared(slot)} {why} (got '{given[slot]}')"
+            f"{slot} {why} (got '{given[slot]}')"
             for slot, kind in service.booking_slots.items()
             if slot in given and (why := kind.problem(given[slot]))
         ]
@@ -256,7 +251,7 @@ class ServiceDesk:
         return answer | ({"total": booking.total} if booking.total else {})
 
     def _row(self, service: Service, name: str) -> Entity:
-        called = service.declared(service.id_slot or service.name_slot)
+        called = service.id_slot or service.name_slot
         if not name:
             raise DialgaugeError(
                 f"the argument {service.name_slot} is missing: which {service.name} to book, by {called}"
@@ -367,8 +362,8 @@ def _book_tool(domain: Domain, service: Service) -> dict[str, Any]:
         required.append(name)
     if spec is not None:
         for slot, kind in spec.takes.items():
-            declared, label = service.declared(slot), domain.label(service, slot)
-            about = label if label == declared else f"{declared}: {label}"
+            label = domain.label(service, slot)
+            about = label if label == slot else f"{slot}: {label}"
             properties[slot.replace(" ", "_")] = _type_schema(about, kind)
         required += [slot.replace(" ", "_") for slot in spec.needs]
     groups = [" or ".join(domain.label(service, slot) for slot in group) for group in (spec.one_of if spec else ())]

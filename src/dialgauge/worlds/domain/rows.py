@@ -1,4 +1,7 @@
-"""The rows of a service: a CSV file with a header, or a JSON list of objects. Every cell is the text as written."""
+"""Files of a domain's folder: rows as a CSV file with a header or a JSON list of objects, and JSON lines.
+
+Every cell and every JSON scalar is the text as written; an empty cell or null is unknown.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,6 @@ from dialgauge.errors import DialgaugeError
 
 #: What no table of rows that a person keeps exceeds.
 _MOST_BYTES = 1 << 28
-_SPACE = " \t\r\n"
 
 
 class RowsFile(NamedTuple):
@@ -37,14 +39,13 @@ def read_rows(path: Path) -> RowsFile:
 def read_text(path: Path) -> str:
     """A text file of a domain: UTF-8, with or without a byte order mark."""
     try:
-        if path.is_dir():
-            raise DialgaugeError("it is a folder; a file is expected", file=str(path))
-        if path.stat().st_size > _MOST_BYTES:
-            raise DialgaugeError(f"it is larger than {_MOST_BYTES:,} bytes, too large for a domain", file=str(path))
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise DialgaugeError(f"it cannot be read ({reason})", file=str(path)) from error
+    if len(content) > _MOST_BYTES:
+        raise DialgaugeError(f"it is larger than {_MOST_BYTES:,} bytes, too large for a domain", file=str(path))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -54,22 +55,27 @@ def read_text(path: Path) -> str:
 
 def _from_csv(text: str, file: str) -> RowsFile:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    lines = _csv_lines(reader, file)
-    header_line, header = next(lines, (1, []))
-    if not any(cell.strip() for cell in header):
-        raise DialgaugeError("there is no header; the first line names the columns", file=file, line=header_line)
-    columns = tuple(cell.strip() for cell in header)
-    _refuse_repeated(columns, file, header_line)
+    columns: tuple[str, ...] = ()
     rows = []
-    for line, cells in lines:
-        if len(cells) != len(columns):
+    for line, cells in _csv_lines(reader, file):
+        if not columns:
+            columns = tuple(map(str.strip, cells))
+            for index, column in enumerate(columns, start=1):
+                if not column:
+                    raise DialgaugeError(f"column {index} of the header has no name", file=file, line=line)
+                if column in columns[: index - 1]:
+                    raise DialgaugeError(f"the column '{column}' appears twice", file=file, line=line)
+        elif len(cells) != len(columns):
             raise DialgaugeError(
                 f"this row has {len(cells)} cells where the header has {len(columns)} columns; put a cell that holds a "
                 "comma in double quotes",
                 file=file,
                 line=line,
             )
-        rows.append((line, {column: cell.strip() for column, cell in zip(columns, cells, strict=True) if cell.strip()}))
+        else:
+            rows.append(
+                (line, {column: cell.strip() for column, cell in zip(columns, cells, strict=True) if cell.strip()})
+            )
     return RowsFile(file, columns, rows)
 
 
@@ -87,74 +93,37 @@ def _csv_lines(reader: Any, file: str) -> Iterator[tuple[int, list[str]]]:
             yield line, cells
 
 
-def _refuse_repeated(columns: tuple[str, ...], file: str, line: int) -> None:
-    seen: set[str] = set()
-    for index, column in enumerate(columns, start=1):
-        if not column:
-            raise DialgaugeError(f"column {index} of the header has no name", file=file, line=line)
-        if column in seen:
-            raise DialgaugeError(f"the column '{column}' appears twice", file=file, line=line)
-        seen.add(column)
-
-
 def _from_json(text: str, file: str) -> RowsFile:
+    """Rows with their number in place of a line."""
     rows: list[tuple[int, dict[str, str]]] = []
     columns: dict[str, None] = {}
-    for line, item in _json_items(text, file):
+    content = decode_json(text, file)
+    if not isinstance(content, list):
+        raise DialgaugeError("rows are a JSON list of objects: [{…}, {…}]", file=file, line=1)
+    for number, item in enumerate(content, start=1):
         if not isinstance(item, dict):
-            raise DialgaugeError("an object is expected here: rows are a JSON list of objects", file=file, line=line)
+            raise DialgaugeError(f"row {number} is not an object; rows are a JSON list of objects", file=file)
+        for name, cell in item.items():
+            if not isinstance(cell, str | None):
+                raise DialgaugeError(
+                    f"the value of '{name}' in row {number} is nested; a cell is a text, a number or null", file=file
+                )
         columns |= dict.fromkeys(item)
-        rows.append((line, {name: value for name, cell in item.items() if (value := _cell(name, cell, file, line))}))
+        rows.append((number, {name: cell.strip() for name, cell in item.items() if cell and cell.strip()}))
     return RowsFile(file, tuple(columns), rows)
 
 
-def _cell(name: str, cell: Any, file: str, line: int) -> str:
-    if not isinstance(cell, str | None):
-        raise DialgaugeError(
-            f"the value of '{name}' is nested; a cell is a text, a number or null", file=file, line=line
-        )
-    return (cell or "").strip()
-
-
-def _json_items(text: str, file: str) -> Iterator[tuple[int, Any]]:
-    """The elements of a JSON list, each with its line."""
-    offset = _skipped(text, 0)
-    if text[offset : offset + 1] != "[":
-        raise DialgaugeError("rows are a JSON list of objects: [{…}, {…}]", file=file, line=1)
-    offset = _skipped(text, offset + 1)
-    line, counted = 1, 0
-    first = True
-    while text[offset : offset + 1] != "]":
-        if not first:
-            if text[offset : offset + 1] != ",":
-                raise DialgaugeError("it is not valid JSON (',' or ']' is expected)", file=file, line=line)
-            offset = _skipped(text, offset + 1)
-        first = False
-        line, counted = line + text.count("\n", counted, offset), offset
-        item, offset = decode_json(text, offset, file, line)
-        yield line, item
-        offset = _skipped(text, offset)
-    if _skipped(text, offset + 1) != len(text):
-        raise DialgaugeError("it is not valid JSON (something follows the list)", file=file, line=line)
-
-
-def decode_json(text: str, offset: int, file: str, line: int) -> tuple[Any, int]:
-    """A JSON value with scalars as texts, and where it ends. A key that stands twice is an error."""
+def decode_json(text: str, file: str, line: int | None = None) -> Any:
+    """A JSON value with scalars as texts. A key that stands twice is an error."""
     try:
-        return _DECODER.raw_decode(text, offset)
+        return _DECODER.decode(text)
     except DialgaugeError as error:
         raise error.at(file=file, line=line) from None
     except json.JSONDecodeError as error:
-        at = line + text.count("\n", offset, error.pos)
+        at = (line or 1) + error.lineno - 1
         raise DialgaugeError(f"it is not valid JSON ({error.msg})", file=file, line=at) from error
     except RecursionError as error:
         raise DialgaugeError("it is nested too deeply", file=file, line=line) from error
-
-
-def _skipped(text: str, offset: int) -> int:
-    while offset < len(text) and text[offset] in _SPACE:
-        offset += 1
-    return offset
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

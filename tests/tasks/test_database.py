@@ -11,17 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.errors import DialgaugeError
+from dialgauge.tasks.database import DONT_CARE, TownDatabase, minutes
 from dialgauge.values import normal_slot, normal_value, similarity
-from dialgauge.worlds.town import (
-    DONT_CARE,
-    TownDatabase,
-    load_town,
-    minutes,
-    town_beside,
-)
+from dialgauge.worlds.domain import read_database
 from support.soak import examples
-from support.town import ROWS, town, write_town
+from support.town import ROWS
 
 FUZZY = {
     "restaurant": ("name", "food"), "hotel": ("name",), "attraction": ("name",), "train": ("departure", "destination"),
@@ -68,7 +62,7 @@ def places(database: TownDatabase, domain: str, constraints: dict[str, str]) -> 
 
 @pytest.fixture(scope="module")
 def real(shared_data: Path) -> TownDatabase:
-    return load_town(shared_data / "multiwoz21" / "db")
+    return TownDatabase(read_database(shared_data / "multiwoz21" / "db").tables)
 
 
 @pytest.fixture(scope="module")
@@ -130,26 +124,26 @@ small = st.dictionaries(
 
 @given(st.sampled_from(sorted(FUZZY)), small)
 def test_masks_agree_with_a_loop_over_a_small_town(domain: str, constraints: dict[str, str]) -> None:
-    assert places(town(), domain, constraints) == naive(ROWS[domain], domain, constraints)
+    assert places(TownDatabase(ROWS), domain, constraints) == naive(ROWS[domain], domain, constraints)
 
 
 @given(st.integers(0, 7), st.integers(0, 7))
 def test_ids_within_is_a_test_on_ids_not_on_rows(rows: int, others: int) -> None:
     """Two trains of the small town have one id."""
-    database = town()
+    database = TownDatabase(ROWS)
     subset = database.ids("train", rows) <= database.ids("train", others)
     assert database.ids_within("train", rows, others) == subset
 
 
 def test_unreadable_times() -> None:
     """0 minutes: as an arrival it removes every train, as a departure none."""
-    database = town()
+    database = TownDatabase(ROWS)
     assert database.answer("train", {"arrive": "evening"}) == 0
     assert places(database, "train", {"leave": "evening"}) == [0, 1, 2]
 
 
 def test_what_constrains_nothing_and_what_everything() -> None:
-    database = town()
+    database = TownDatabase(ROWS)
     assert places(database, "hotel", {"stay": "3", "area": "dontcare", "price": "60"}) == [0, 1]
     assert database.answer("hotel", {"area": "none"}) == database.answer("hotel", {"area": ""}) == 0
     assert database.answer("police", {}) == 0
@@ -158,7 +152,7 @@ def test_what_constrains_nothing_and_what_everything() -> None:
 
 
 def test_which_constraints_a_row_fails() -> None:
-    failed = town().failed_constraints(
+    failed = TownDatabase(ROWS).failed_constraints(
         "hotel", 2, {"area": "north", "stars": "dontcare", "parking": "yes", "stay": "2"}
     )
     assert failed == ["area", "parking"]
@@ -167,124 +161,4 @@ def test_which_constraints_a_row_fails() -> None:
 def test_the_checksum_is_that_of_what_can_constrain() -> None:
     other = {**ROWS, "hotel": [{**row, "price": "1"} for row in ROWS["hotel"]]}
     moved = {**ROWS, "hotel": [{**row, "area": "west"} for row in ROWS["hotel"]]}
-    assert TownDatabase(other).checksum == town().checksum != TownDatabase(moved).checksum
-
-
-def test_a_database_is_found_beside_a_gold_file_or_not(tmp_path: Path) -> None:
-    gold = write_town(tmp_path)
-    assert len(town_beside(gold).tables["hotel"].rows) == 2
-    with pytest.raises(DialgaugeError, match="--database"):
-        town_beside(tmp_path / "elsewhere" / "gold.json")
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [(None, "there is no train_db.json"), ("{}", "shape"), ("[1]", "shape"), ("[", "JSON"), ("[]", "empty")],
-)
-def test_a_broken_database_is_a_sentence(tmp_path: Path, content: str | None, says: str) -> None:
-    write_town(tmp_path)
-    path = tmp_path / "db" / "train_db.json"
-    if content is None:
-        path.unlink()
-    else:
-        path.write_text(content)
-    with pytest.raises(DialgaugeError, match=says) as caught:
-        load_town(tmp_path / "db")
-    assert str(tmp_path) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("table", "row", "column", "value", "says"),
-    [
-        ("train", 2, "arriveBy", None, "the column 'arriveBy' is missing in row 2;"),
-        ("train", 3, "trainID", 7, "the column 'trainID' is not text but 7 in row 3;"),
-        ("hotel", 1, "stars", None, r"the column 'stars' is missing in row 1 \(acorn guest house\);"),
-        ("attraction", 2, "name", None, "the column 'name' is missing in row 2;"),
-        ("restaurant", 3, "id", None, r"the column 'id' is missing in row 3 \(nandos\);"),
-    ],
-)
-def test_a_missing_column_is_a_sentence_with_its_place(
-    tmp_path: Path, table: str, row: int, column: str, value: object, says: str
-) -> None:
-    write_town(tmp_path)
-    path = tmp_path / "db" / f"{table}_db.json"
-    rows = json.loads(path.read_bytes())
-    del rows[row - 1][column]
-    if value is not None:
-        rows[row - 1][column] = value
-    path.write_text(json.dumps(rows))
-    with pytest.raises(DialgaugeError, match=says) as caught:
-        load_town(tmp_path / "db")
-    assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("table", "column"),
-    [("restaurant", "phone"), ("hotel", "postcode"), ("attraction", "entrance fee"), ("train", "price")],
-)
-def test_a_column_that_no_row_has_is_refused_and_one_that_some_lack_is_not(
-    tmp_path: Path, table: str, column: str
-) -> None:
-    write_town(tmp_path)
-    path = tmp_path / "db" / f"{table}_db.json"
-    rows = json.loads(path.read_bytes())
-    for row in rows[1:]:
-        row.pop(column, None)
-    path.write_text(json.dumps(rows))
-    assert len(load_town(tmp_path / "db").raw[table]) == len(rows)
-    rows[0][column] = None
-    path.write_text(json.dumps(rows))
-    with pytest.raises(DialgaugeError, match=f"the column '{column}' is not text in any row;"):
-        load_town(tmp_path / "db")
-    del rows[0][column]
-    rows[0][f"{column}s"] = "01"
-    path.write_text(json.dumps(rows))
-    with pytest.raises(DialgaugeError, match=f"'{column}' is missing in all rows;.* mean '{column}s'") as caught:
-        load_town(tmp_path / "db")
-    assert str(path) in str(caught.value)
-
-
-def test_tables_on_the_side_may_lack_what_multiwoz_itself_lacks(tmp_path: Path) -> None:
-    write_town(tmp_path)
-    hospital, police = (tmp_path / "db" / f"{name}_db.json" for name in ("hospital", "police"))
-    hospital.write_text(json.dumps([{"department": "haematology", "phone": "01"}]))
-    police.write_text(json.dumps([{"name": "parkside", "phone": "02", "address": "parkside"}]))
-    assert len(load_town(tmp_path / "db").raw["hospital"]) == 1
-    hospital.write_text(json.dumps([{"department": "haematology"}]))
-    with pytest.raises(DialgaugeError, match="the column 'phone' is missing in all rows"):
-        _ = load_town(tmp_path / "db").raw
-
-
-@pytest.mark.parametrize(
-    ("table", "content", "says"),
-    [
-        ("hospital", [{"phone": "01"}], "the column 'department' is missing in row 1"),
-        ("police", {"name": "x"}, "list of rows"),
-        ("police", [["x"]], "row 1 of this table does not have the shape of an object"),
-        ("taxi", {"taxi_colors": ["red"]}, "the list 'taxi_types' is missing or empty"),
-        ("taxi", ["red"], "shape"),
-    ],
-)
-def test_tables_on_the_side_are_read_when_they_are_wanted(
-    tmp_path: Path, table: str, content: object, says: str
-) -> None:
-    write_town(tmp_path)
-    path = tmp_path / "db" / f"{table}_db.json"
-    path.write_text(json.dumps(content))
-    database = load_town(tmp_path / "db")
-    assert database.checksum == town().checksum
-    with pytest.raises(DialgaugeError, match=says) as caught:
-        _ = database.taxi if table == "taxi" else database.raw
-    assert str(path) in str(caught.value)
-
-
-def test_raw_rows_of_all_tables(tmp_path: Path, real: TownDatabase, real_rows: dict[str, list[dict[str, Any]]]) -> None:
-    assert list(real.raw) == ["restaurant", "hotel", "attraction", "train", "hospital", "police"]
-    assert {domain: real.raw[domain] for domain in real_rows} == real_rows
-    assert (len(real.raw["hospital"]), len(real.raw["police"])) == (66, 1)
-    assert (len(real.taxi["taxi_colors"]), len(real.taxi["taxi_types"])) == (6, 10)
-    write_town(tmp_path)
-    without = load_town(tmp_path / "db")
-    assert without.raw == {**ROWS, "hospital": [], "police": []}
-    assert without.taxi["taxi_colors"]
+    assert TownDatabase(other).checksum == TownDatabase(ROWS).checksum != TownDatabase(moved).checksum

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from dialgauge.tasks.database import LikeTexts, alike, minutes
 from dialgauge.values import similarity
-from dialgauge.worlds.town import LikeTexts, alike, minutes
 
 texts = st.text("abc d", max_size=14)
 
