@@ -401,6 +401,8 @@ class SlotWords(Struct, frozen=True, kw_only=True):
 class GoalDraw(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How goals are drawn: inclusive bounds, and shares."""
 
+    #: The services that goals are drawn of; empty: all.
+    among: tuple[str, ...] = ()
     services: tuple[int, int] = (1, 2)
     wishes: tuple[int, int] = (1, 3)
     asked: tuple[int, int] = (0, 2)

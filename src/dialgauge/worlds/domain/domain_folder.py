@@ -221,7 +221,7 @@ class _Reader:
             goals_file=self._file(content.goals.file or _GOALS_FILE, bool(content.goals.file), "goals", "file")
             if not drawn
             else None,
-            draw=self._draw(content.goals.draw or GoalDraw()),
+            draw=self._draw(content.goals.draw or GoalDraw(), services),
             words=self._words(services),
             folder=self._folder,
             files=tuple(self._files),
@@ -453,7 +453,8 @@ class _Reader:
 
     # Goals and words
 
-    def _draw(self, draw: GoalDraw) -> GoalDraw:
+    def _draw(self, draw: GoalDraw, services: Iterable[str]) -> GoalDraw:
+        self._check_known(draw.among, services, "a service", "goals", "draw", "among")
         for key in ("services", "wishes", "asked"):
             low, high = getattr(draw, key)
             if not 0 <= low <= high:

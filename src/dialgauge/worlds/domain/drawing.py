@@ -134,8 +134,9 @@ class _Source:
         self._domain, self._search, self._plan = domain, search, domain.draw
 
     def goal(self, identifier: str, draws: Draws) -> DomainGoal:
-        count = _drawn(draws, (max(1, self._plan.services[0]), self._plan.services[1]), len(self._domain.services))
-        services = draws.sample(list(self._domain.services.values()), count)
+        known = [self._domain.services[name] for name in self._plan.among or self._domain.services]
+        count = _drawn(draws, (max(1, self._plan.services[0]), self._plan.services[1]), len(known))
+        services = draws.sample(known, count)
         tasks: dict[str, ServiceTask] = {}
         for service in services:
             tasks[service.name] = self._task(draws, service, tasks)
