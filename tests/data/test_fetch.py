@@ -58,7 +58,7 @@ def test_a_later_call_resumes_what_an_interrupted_one_left(site: Site, tmp_path:
     site.answers = [Answer(cut=400_000)] + [Answer(status=503)] * 2
     with pytest.raises(DialgaugeError, match=r"2 times in a row.*run the same command again"):
         fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience(tries=2))
-    assert left_behind(tmp_path) == ["f.part", "f.part.json"]
+    assert left_behind(tmp_path) == ["f.part"]
     fetch_file(site.url, tmp_path / "f", sha256=SHA)
     assert site.ranges[-1] is not None
     assert (tmp_path / "f").read_bytes() == BODY
@@ -70,49 +70,25 @@ def test_a_server_that_ignores_ranges_starts_over(site: Site, tmp_path: Path) ->
     assert (tmp_path / "f").read_bytes() == BODY
 
 
-def test_a_server_without_validators_is_never_resumed(site: Site, tmp_path: Path) -> None:
-    site.etag = None
+def test_without_a_checksum_nothing_is_resumed(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "f.part").write_bytes(b"half")
     site.answers = [Answer(cut=400_000)]
     fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
     assert site.ranges == [None, None]
     assert (tmp_path / "f").read_bytes() == BODY
 
 
-def test_a_weak_etag_is_no_ground_for_resuming(site: Site, tmp_path: Path) -> None:
-    site.etag = 'W/"one"'
-    site.answers = [Answer(cut=400_000)]
-    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
-    assert site.ranges == [None, None]
-
-
-@pytest.mark.parametrize("etag", ['"\xe9"', '"a\x01b"'])
-def test_an_etag_that_no_request_can_carry_is_no_ground_for_resuming(site: Site, tmp_path: Path, etag: str) -> None:
-    site.etag = etag
-    site.answers = [Answer(cut=400_000)]
-    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
-    assert site.ranges == [None, None]
-
-
-@pytest.mark.parametrize("note", [b"\xff\xfe", b'{"url": "\xff", "validator": "x"}', b"[" * 100_000, b"{}"])
-def test_a_damaged_note_about_a_part_starts_over(site: Site, tmp_path: Path, note: bytes) -> None:
-    (tmp_path / "f.part").write_bytes(b"half")
-    (tmp_path / "f.part.json").write_bytes(note)
-    fetch_file(site.url, tmp_path / "f", patience=Waits().patience())
-    assert site.ranges == [None]
-    assert left_behind(tmp_path) == ["f"]
-
-
 def test_a_file_that_changes_between_tries_is_not_glued_together(site: Site, tmp_path: Path) -> None:
     site.answers = [Answer(cut=400_000)]
 
     def change(_: float) -> None:
-        site.body, site.etag = BODY[::-1], '"two"'
+        site.body = BODY[::-1]
 
     fetch_file(site.url, tmp_path / "f", patience=Patience(tries=3, sleep=change))
     assert (tmp_path / "f").read_bytes() == BODY[::-1]
 
 
-def test_a_change_hidden_behind_the_same_etag_is_found_by_the_checksum(site: Site, tmp_path: Path) -> None:
+def test_a_change_between_tries_is_found_by_the_checksum(site: Site, tmp_path: Path) -> None:
     new = BODY[::-1]
     site.answers = [Answer(cut=400_000)]
 
@@ -132,7 +108,6 @@ def test_a_wrong_checksum_keeps_nothing(site: Site, tmp_path: Path) -> None:
 
 def test_a_promise_of_more_than_comes_is_given_up_after_some_tries(site: Site, tmp_path: Path) -> None:
     waits = Waits()
-    site.etag = None
     site.answers = [Answer(claim=len(BODY) + 1000)] * 10
     with pytest.raises(DialgaugeError, match="failed 3 times in a row"):
         fetch_file(site.url, tmp_path / "f", patience=waits.patience())

@@ -193,10 +193,10 @@ def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: 
     site.answers = [Answer(cut=500_000, stall=1.0)]
     script = (
         "import sys; from pathlib import Path; from dialgauge.data import Dataset, Folder, Remote, get;"
-        "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], unpack=True, strip=1),)),"
-        " Folder(Path(sys.argv[2])))"
+        "get(Dataset('toy', 'Toy', '-', '-', '-', (Remote(url=sys.argv[1], sha256=sys.argv[3],"
+        " unpack=True, strip=1),)), Folder(Path(sys.argv[2])))"
     )
-    process = subprocess.Popen([sys.executable, "-c", script, site.url, str(folder.root)])
+    process = subprocess.Popen([sys.executable, "-c", script, site.url, str(folder.root), sha(site.body)])
     part = folder.work / "downloads" / "toy" / "000-file.bin.part"
     deadline = time.monotonic() + 300
     while not (part.exists() and part.stat().st_size >= 400_000) and time.monotonic() < deadline:
@@ -204,7 +204,7 @@ def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: 
     process.kill()
     process.wait()
     assert visible(folder) == []
-    done = get(dataset(site), folder)
+    done = get(dataset(site, sha256=sha(site.body)), folder)
     assert site.ranges[-1] is not None, "the second process goes on where the killed one stopped"
     assert (done.path / "train.json").read_bytes() == bytes(range(256)) * 4000
 

@@ -132,7 +132,6 @@ _ANSWER: dict[str, Any] = {
     "headers": {"ETag": '"one"', "Content-Length": "3", "Content-Range": "bytes 0-2/3", "Retry-After": "1"},
     "body": "abc",
     "part": "a",
-    "note": '{"url":"http://example.org/f","validator":"\\"one\\""}',
 }
 
 
@@ -157,7 +156,7 @@ def _download(content: bytes, folder: Path) -> None:
     try:
         answer = {**_ANSWER, **json.loads(content)}
         headers = {str(name): str(value) for name, value in dict(answer["headers"]).items()}
-        body, part, note = (str(answer[key]).encode("utf-8", "surrogatepass") for key in ("body", "part", "note"))
+        body, part = (str(answer[key]).encode("utf-8", "surrogatepass") for key in ("body", "part"))
         fields = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
         status = min(max(int(answer["status"]), 100), 599)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
@@ -167,12 +166,11 @@ def _download(content: bytes, folder: Path) -> None:
         return httpx.Response(status, headers=fields, stream=httpx.ByteStream(body))
 
     (folder / "f.part").write_bytes(part)
-    (folder / "f.part.json").write_bytes(note)
     whole = httpx.Client
     httpx.Client = partial(whole, transport=httpx.MockTransport(answered))  # type: ignore[misc, assignment]
     try:
         patience = Patience(tries=2, sleep=lambda seconds: None)
-        fetch_file("http://example.org/f", folder / "f", patience=patience, limit=10_000)
+        fetch_file("http://example.org/f", folder / "f", sha256="0" * 64, patience=patience, limit=10_000)
     finally:
         httpx.Client = whole  # type: ignore[misc]
 

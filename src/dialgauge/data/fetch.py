@@ -1,8 +1,7 @@
-"""Downloading one file: streamed, resumed, checked, and in place only when it is whole and right.
+"""Downloading one file: streamed, checked, and in place only when it is whole and right.
 
-What has come so far lies in ``TARGET.part``; beside it ``TARGET.part.json`` keeps which version of the file that is
-(the server's ETag or Last-Modified). A later try asks for the rest with ``If-Range``, so that the halves of two
-versions are never put together.
+What has come so far lies in ``TARGET.part``. Where the checksum is known, a later try asks for the rest: halves of two
+versions give a wrong checksum, and then the whole is fetched once more.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
@@ -27,13 +25,6 @@ TransferProgress = Callable[[int | None, int], None]
 
 DEFAULT_LIMIT = 8 << 30
 _LONGEST_WAIT = 60.0
-
-
-class _Version(Struct, frozen=True):
-    """Which file the bytes in the part belong to."""
-
-    url: str
-    validator: str
 
 
 class Patience(Struct, frozen=True):
@@ -55,20 +46,18 @@ def fetch_file(
     limit: int = DEFAULT_LIMIT,
 ) -> str:
     """Download ``url`` to ``target`` and give its sha256. A wrong size or checksum leaves nothing behind."""
-    download = _Download(url, target, size, progress or (lambda total, here: None), limit)
+    download = _Download(url, target, sha256, size, progress or (lambda total, here: None), limit)
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         again = True
         while True:
             resumed = download.run(patience or Patience())
             checksum = sha256_of(download.part)
-            wrong = download.problem(checksum, sha256)
+            wrong = download.problem(checksum)
             if wrong is None:
                 download.part.replace(target)
-                download.forget()
                 return checksum
             download.forget()
-            # Halves of two versions can only have met if the first half was kept from an earlier try.
             if not (resumed and again):
                 raise wrong
             again = False
@@ -77,10 +66,11 @@ def fetch_file(
 class _Download:
     """One file on its way; survives interruptions of the connection and of the process."""
 
-    def __init__(self, url: str, target: Path, size: int | None, progress: TransferProgress, limit: int) -> None:
-        self.url, self.size, self.progress, self.limit = url, size, progress, limit
+    def __init__(
+        self, url: str, target: Path, sha256: str | None, size: int | None, progress: TransferProgress, limit: int
+    ) -> None:
+        self.url, self.sha256, self.size, self.progress, self.limit = url, sha256, size, progress, limit
         self.part = target.with_name(target.name + ".part")
-        self.note = target.with_name(target.name + ".part.json")
 
     def run(self, patience: Patience) -> bool:
         """Bring the part to its end; true if some of it was there before. Gives up after tries that gained nothing."""
@@ -107,11 +97,8 @@ class _Download:
                 )
             return continued or resumed
         except TryAgain as stop:
-            raise DialgaugeError(
-                f"the download failed {patience.tries} times in a row ({stop}); what came is kept; "
-                "run the same command again to resume",
-                file=self.url,
-            ) from stop
+            message = f"the download failed {patience.tries} times in a row ({stop}); run the same command again"
+            raise DialgaugeError(f"{message}, which resumes it" if self.sha256 else message, file=self.url) from stop
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise DialgaugeError(f"this address cannot be fetched ({error})", file=self.url) from error
 
@@ -119,7 +106,8 @@ class _Download:
         """One request; true if it continued an earlier one."""
         import httpx
 
-        start, headers = self._request()
+        start = self._here() if self.sha256 is not None else 0
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
         try:
             with client.stream("GET", self.url, headers=headers) as response:
                 continues = self._judge(response, start)
@@ -129,14 +117,6 @@ class _Download:
             if isinstance(error, httpx.UnsupportedProtocol):
                 raise
             raise TryAgain(str(error) or type(error).__name__) from error
-
-    def _request(self) -> tuple[int, dict[str, str]]:
-        """Where to go on, and the headers that ask for it."""
-        plain = {"Accept-Encoding": "identity"}
-        version, here = self._version(), self._here()
-        if version is None or not here:
-            return 0, plain
-        return here, plain | {"Range": f"bytes={here}-", "If-Range": version.validator}
 
     def _judge(self, response: httpx.Response, start: int) -> bool:
         """Does the answer go on where the part ends? Anything but a file raises."""
@@ -164,8 +144,6 @@ class _Download:
         length = response.headers.get("Content-Length", "")
         total = start + int(length) if length.isdecimal() else self.size
         self._refuse_beyond_limit(total or 0)
-        if not start:
-            self._remember(response)
         here = start
         with self.part.open("ab" if start else "wb") as out:
             self.progress(total, here)
@@ -182,40 +160,19 @@ class _Download:
             known = "its known size is" if self.size is not None else "the limit is"
             raise DialgaugeError(f"the server sends {size:,} bytes or more, but {known} {most:,} bytes", file=self.url)
 
-    def problem(self, checksum: str, expected: str | None) -> DialgaugeError | None:
+    def problem(self, checksum: str) -> DialgaugeError | None:
         """What is wrong with the finished part, if anything."""
         if self.size is not None and self._here() != self.size:
             message = f"the file has {self._here():,} bytes, but {self.size:,} were expected; nothing was kept"
             return DialgaugeError(message, file=self.url)
-        if expected is not None and checksum != expected:
-            message = f"the file's sha256 is {checksum}, but {expected} was expected; nothing was kept"
+        if self.sha256 is not None and checksum != self.sha256:
+            message = f"the file's sha256 is {checksum}, but {self.sha256} was expected; nothing was kept"
             return DialgaugeError(message, file=self.url)
         return None
 
     def forget(self) -> None:
-        """Remove the part and the note about it."""
+        """Remove what came so far."""
         self.part.unlink(missing_ok=True)
-        self.note.unlink(missing_ok=True)
 
     def _here(self) -> int:
         return self.part.stat().st_size if self.part.exists() else 0
-
-    def _version(self) -> _Version | None:
-        try:
-            version = msgspec.json.decode(self.note.read_bytes(), type=_Version)
-        except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-        return version if version.url == self.url and _is_sendable(version.validator) else None
-
-    def _remember(self, response: httpx.Response) -> None:
-        """Keep what identifies this version of the file; weak ETags do not (RFC 9110, 13.1.5)."""
-        tag = response.headers.get("ETag", "")
-        validator = tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
-        self.forget()
-        if validator and _is_sendable(validator):
-            self.note.write_bytes(msgspec.json.encode(_Version(self.url, validator)))
-
-
-def _is_sendable(validator: str) -> bool:
-    """Whether a request can carry what a server sent: a version that cannot be asked for is fetched as a whole."""
-    return validator.isascii() and validator.isprintable()
