@@ -12,8 +12,7 @@ import msgspec
 import polars as pl
 from msgspec import structs
 
-from dialgauge.personal_fields import ids_of_things
-from dialgauge.redaction import NOT_FOUND, Redactor, redactor_of
+from dialgauge.redaction import NOT_FOUND, Redactor, ids_of_things, redactor_of
 from dialgauge.runs import FIXED, Run, renamed, run_in_memory
 
 
