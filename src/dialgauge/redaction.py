@@ -419,8 +419,8 @@ def _tool_data(dialogue: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], st
 def _writings(field: PersonalField) -> Iterator[str]:
     """The ways to write a value: a birth date is said in several, and of a payment id the number alone."""
     yield field.value
-    if field.kind == "payment" and (number := re.search(r"(?<=[_-])\d{5,}$", field.value)):
-        yield number[0]
+    if field.kind == "payment" and (digits := re.search(r"(?<=[_-])\d{5,}$", field.value)):
+        yield digits[0]
     if field.kind == "birth date" and re.fullmatch(r"\d{4}-\d\d-\d\d", field.value):
         try:
             day = date.fromisoformat(field.value)

@@ -82,7 +82,7 @@ def test_every_number_and_every_file_is_checked(name: str) -> None:
 class Looks:
     """A bundle."""
 
-    wide: bool = option("-w", "--wide", is_flag=True, help="Wide.")
+    flat: bool = option("-w", "--flat", is_flag=True, help="Flat.")
     names: tuple[str, ...] = option("--name", multiple=True, help="Names.")
     half: float = option("--half", type=Real(0), default=0.5, cls=Advanced, help="Half.")
 
@@ -97,11 +97,11 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> None:
     @bundle(looks=Looks)
     def app(files: tuple[Path, ...], number: int, looks: Looks) -> int:
         """Print what was given."""
-        click.echo(f"{[str(file) for file in files]} {number} {looks.wide} {looks.names} {looks.half}")
+        click.echo(f"{[str(file) for file in files]} {number} {looks.flat} {looks.names} {looks.half}")
         return 1 if number == 9 else 0
 
     module = ModuleType("dialgauge.cli.probe")
-    module.__dict__["app"] = app
+    module.__dict__["probe"] = app
     monkeypatch.setitem(sys.modules, "dialgauge.cli.probe", module)
     monkeypatch.setitem(COMMANDS, "probe", "a probe")
 
@@ -112,8 +112,8 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (["a"], "['a'] 1 False () 0.5"),
         (["a", "-n", "3", "--half=2", "b", "--name", "x", "--name=y=z", "-w"], "['a', 'b'] 3 True ('x', 'y=z') 2.0"),
-        (["-wn3", "--", "a", "--wide"], "['a', '--wide'] 3 True () 0.5"),
-        (["a", "--name", "--wide"], "['a'] 1 False ('--wide',) 0.5"),
+        (["-wn3", "--", "a", "--flat"], "['a', '--flat'] 3 True () 0.5"),
+        (["a", "--name", "--flat"], "['a'] 1 False ('--flat',) 0.5"),
     ],
 )
 def test_a_new_command_gets_what_was_typed(words: list[str], shown: str, capsys: Capture) -> None:
@@ -126,7 +126,7 @@ def test_a_new_command_gets_what_was_typed(words: list[str], shown: str, capsys:
     [
         [], ["a", "--nonsense"], ["a", "-Q"], ["a", "--number"], ["a", "--number", "x"], ["a", "--number", "10"],
         ["a", "--number", "1.5"], ["a", "--number=" + "9" * 5000], ["a", "--half", "nan"], ["a", "--half", "1e999"],
-        ["a", "--wide=yes"], [""],
+        ["a", "--flat=yes"], [""],
     ],
 )  # fmt: skip
 def test_a_wrong_call_is_one_sentence_and_exit_code_2(words: list[str], capsys: Capture) -> None:

@@ -51,7 +51,6 @@ def test_the_first_words_on_the_screen_are_the_verdict(
 @pytest.mark.parametrize(
     "words",
     [
-        ["users", "score", "mine.json", "--json", "hard.json"],
         ["users", "score", ".", "--json", "mine.json"],
         ["users", "score", "m*.json", "--json", "mine.json"],
     ],
@@ -63,7 +62,6 @@ def test_an_input_is_never_written_over(
     gold = gold_dialogues(3)
     for seed, name in enumerate(("mine", "other")):
         write_predictions(tmp_path / f"{name}.json", gold, tracker(gold, 0.1, seed))
-    (tmp_path / "hard.json").hardlink_to(tmp_path / "mine.json")
     monkeypatch.chdir(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     outcome = dialgauge(capsys, *words)

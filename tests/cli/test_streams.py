@@ -126,31 +126,6 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
     assert "Ω" in json.dumps(json.loads(report.stdout), ensure_ascii=False)
 
 
-@pytest.mark.parametrize("locale", ["C", soak("POSIX")])
-def test_a_locale_without_an_encoding_is_taken_for_utf8(folder: Path, locale: str) -> None:
-    """Python itself does so, unless it is told not to."""
-    environment = {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
-    (folder / "gold.jsonl").rename(folder / "göld日.jsonl")
-    scored = shell(folder, "dialgauge score göld日.jsonl pred.jsonl --store störe --json é.json", **environment)
-    assert (scored.returncode, b"Traceback" in scored.stderr) == (0, False), scored.stderr.decode()
-    assert "─────" in scored.stdout.decode()
-    assert {"störe", "é.json"} <= {path.name for path in folder.iterdir()}
-    missing = shell(folder, "dialgauge score göld日.jsonl 日本.json", **environment)
-    assert (missing.returncode, missing.stderr.count(b"\n")) == (2, 1), missing.stderr.decode()
-    asked = shell(folder, "echo \"SELECT 'é' AS ü\" | dialgauge sql -", **environment)
-    assert asked.stdout.decode() == "ü\n─\né\n", asked.stderr.decode()
-
-
-def test_a_file_name_that_the_locale_cannot_write_is_one_sentence(folder: Path) -> None:
-    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    (folder / "dialgauge.toml").write_text('[score]\nstore = "ünïversum"\n', encoding="utf-8")
-    done = shell(folder, SCORE, **environment)
-    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
-    assert done.stderr.decode().splitlines()[-1] == (
-        "dialgauge: the name of a file or folder holds 'ü', which the locale's encoding (ascii) lacks; set PYTHONUTF8=1"
-    )
-
-
 _WRITTEN = re.compile(r"(?i)\bwrit|\bdraw|^where .* go\b|^store the|heat map")
 OUTPUTS = [
     one
@@ -220,7 +195,7 @@ def hostile(tmp_path: Path) -> Path:
 COMMAND_LINES = [
     ["data", "check", "."],
     ["score", "gold.jsonl", "\x1b[31m[bold].jsonl", "-p", "verbatim"],
-    ["users", "score", "talks.json", "--figures", "[/bold]\x1b[31m"],
+    ["users", "score", "talks.json", "--table", "[/bold]\x1b[31m.md"],
     ["babi", "simulate", "--out", "[/bold]\x1b[31m", "--tasks", "1", "--dialogues", "2"],
     ["data", "convert", "gold.jsonl", "[/bold]\x1b[31m", "--to", "native"],
     ["runs", "list", "--store", "[/bold]\x1b[31m"],

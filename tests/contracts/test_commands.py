@@ -1,8 +1,8 @@
 """What every command keeps to, by its own declarations: a new command is held to all of it without a test of its own.
 
 Each sound call of ``support/workbench.py`` runs at a terminal of 80 columns, with every output that the command
-declares; the first call of a command also wide, for standard output, the store and the gates. What can be wrong
-with a call is made from the declarations of the options and from the files that the call reads.
+declares; the first call of a command also for standard output and the gates. What can be wrong with a call is made from
+the declarations of the options and from the files that the call reads.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ import pytest
 from dialgauge.cli.options import FILE, FOLDER
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
-from support.screens import uncoloured, unknown_words
-from support.soak import MANY
-from support.workbench import CALLS, ELSEWHERE, Workbench, calls, commands, options, sound_calls
+from support.screens import uncoloured
+from support.workbench import CALLS, ELSEWHERE, STORED, Workbench, calls, commands, options, sound_calls
 
 Capture = pytest.CaptureFixture[str]
 EVERY_CALL = [pytest.param(*one, id=" ".join(one).strip()) for one in calls()]
@@ -38,16 +37,6 @@ UNSIGNED = {"babi train", "reproduce"}
 
 #: The JSON Schema of what every command writes by ``--json``.
 PAGE_SCHEMA = json.loads((files("dialgauge.report") / "page.schema.json").read_text("utf-8"))
-#: Figures that a command must draw, besides others.
-DRAWN = {
-    "tasks score": {"scores", "why"},
-    "users score": {"scores", "by-domain"},
-    "users faults": {"scores"},
-    "babi evaluate": {"accuracy", "classes"},
-    "babi table": {"accuracy"},
-}
-#: Pages without a table that can be drawn.
-WITHOUT_CHARTS = {"babi simulate", "babi convert", "lab goals", "lab call", "users find", "users likeness"}
 #: What is asked for by name: none of these is ever shortened.
 NAMED = ("explain", "data", "users", "runs list")
 
@@ -101,20 +90,15 @@ def words_of(bench: Workbench, command: str, call: str, folder: Path) -> list[st
     """The words of a call that makes and stores what it makes in a folder."""
     folder.mkdir()
     words = bench.words(command, call, folder)
-    reads = "--printed" in call or any(word in bench.runs for word in shlex.split(call))
-    return (
-        words
-        if reads or not ({"--run", "--no-store"} & options(command).keys() or command == "babi table")
-        else [*words, "--store", str(folder / "store")]
-    )
+    stores = "--no-store" in options(command) or command == "babi table"
+    return [*words, "--store", str(folder / "store")] if stores else words
 
 
 def ran(bench: Workbench, capsys: Capture, command: str, call: str, folder: Path) -> Ran:
-    """The call with every output that its command declares; only the first of a command draws, which takes longest."""
+    """The call with every output that its command declares."""
     words = words_of(bench, command, call, folder)
-    wanted = {"--json": "out.json", "--table": "out.md", "--figures": "drawn"}
-    for option, name in wanted.items():
-        if option in options(command) and (option != "--figures" or call == FIRST_CALLS[command]):
+    for option, name in {"--json": "out.json", "--table": "out.md"}.items():
+        if option in options(command):
             words = [*words, option, str(folder / name)]
     outcome = run(capsys, *words)
     assert outcome.code in (0, 1), outcome.err
@@ -128,20 +112,11 @@ def test_a_sound_call(bench: Workbench, capsys: Capture, tmp_path: Path, command
     done = ran(bench, capsys, command, call, tmp_path / "narrow")
     check_files(done)
     check_screen(done)
-    if "--wide" in options(command) and (MANY or call == FIRST_CALLS[command]):
-        wide = run(capsys, *words_of(bench, command, call, tmp_path / "wide"), "--wide")
-        assert wide.code == done.outcome.code
-        unknown = set(unknown_words(done.outcome.out, wide.out)) - measured_times(done.document)
-        whole = "".join(wide.out.split())
-        unknown = {word for word in unknown if word not in whole}  # the name of a column may be folded
-        assert unknown == set(), "these words are not on the wide screen"
     if call == FIRST_CALLS[command] and "--json" in options(command):
         words = words_of(bench, command, call, tmp_path / "stdout")
         again = run(capsys, *words, "--json", "-")
         assert again.code == done.outcome.code
         assert lasting(json.loads(again.out)) == lasting(done.document), "JSON alone, and the same again"
-    if call == FIRST_CALLS[command] and "--run" in options(command) and command != "reproduce":
-        check_store(capsys, done)
     assert len(bench.store.list()) == stored, "what does not store changes no store"
 
 
@@ -154,16 +129,18 @@ def check_files(done: Ran) -> None:
     if "--table" in options(command) and command not in PLAIN:
         written = (done.folder / "out.md").read_text("utf-8")
         assert "|" in written and "…" not in written
-    drawn = list((done.folder / "drawn").glob("*"))
-    if done.call == FIRST_CALLS[command]:
-        assert bool(drawn) == ("--figures" in options(command) and command not in WITHOUT_CHARTS)
-        assert DRAWN.get(command, set()) <= {file.stem for file in drawn}
+
+
+@pytest.mark.parametrize("run_name", STORED)
+def test_every_kind_of_run_can_be_drawn(bench: Workbench, capsys: Capture, tmp_path: Path, run_name: str) -> None:
+    outcome = run(capsys, "show", bench.runs[run_name], "--all", "--figures", tmp_path)
+    assert outcome.code == 0, outcome.err
+    drawn = sorted(tmp_path.iterdir())
+    assert drawn and {file.suffix for file in drawn} <= {".svg", ".pdf"}
     for file in drawn:
-        assert file.suffix in (".svg", ".pdf") and f"drew{file}" in "".join(done.outcome.err.split())
-        if file.suffix == ".svg":
-            chart = file.read_text("utf-8")
-            titled = ("role-title-text" in chart and "role-title-subtitle" in chart) or 'class="title"' in chart
-            assert titled, "what it shows, and how many cases there are"
+        assert f"drew{file}" in "".join(outcome.err.split())
+        chart = file.read_text("utf-8") if file.suffix == ".svg" else 'class="title"'
+        assert 'class="title"' in chart or ("role-title-text" in chart and "role-title-subtitle" in chart)
 
 
 def check_screen(done: Ran) -> None:
@@ -186,25 +163,6 @@ def lasting(document: Any) -> str:
     """A document as text, without what differs each time: ids of runs, folders, seconds."""
     text = re.sub(r"\d{8}-\d{6}-[a-z0-9-]+-[0-9a-f]{4}", "RUN", json.dumps(document))
     return re.sub(r"/[^\" ]*/(narrow|stdout)\b|\"(seconds|created)\": [^,}]*", "", text)
-
-
-def measured_times(document: Any) -> set[str]:
-    """The seconds of a document as a screen shows them: a second call takes others."""
-    return {f"{float(seconds):.1f}" for seconds in re.findall(r"\"seconds\": ([\d.e-]+)", json.dumps(document))}
-
-
-def check_store(capsys: Capture, done: Ran) -> None:
-    """What was stored is whole, has its page, and is shown again as it was."""
-    stored = done.stored()
-    assert stored and done.store.survey().problems == []
-    for one in stored:
-        one.verify()
-        shown = run(capsys, "show", one.id, "--store", done.store.folder)
-        assert shown.code in (0, 1) and one.name in shown.out
-    if "--from" in options(done.command):
-        named = [word for one in stored for word in ("--from", one.id)]
-        again = run(capsys, *done.command.split(), *named, "--store", done.store.folder)
-        assert (again.code, again.out) == (done.outcome.code, done.outcome.out)
 
 
 # The gates

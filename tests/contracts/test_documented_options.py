@@ -11,7 +11,7 @@ from dialgauge.cli.app import commands_of
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-ANYWHERE = {"--help", "--version", "--debug", "--no-project-file"}
+ANYWHERE = {"--help", "--version", "--debug", "--no-project-file", "--wide"}
 _CALL = re.compile(r"dialgauge ([a-z]+)((?: +[^`|;&\n]+)?)")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 

@@ -66,7 +66,6 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--coverage": ("empty", "intersection"),
     "--format": ("native", "gcdf1", "nested", "babi", "x"),
     "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi"),
-    "--from": ("2", "x"),
     "--fail-under": ("JGA=50%", "JGA=0.5", "JGA=50", "JGA", "=", "JGA=nan", "x=1%"),
     "--fail-on-drop": ("2", "x"),
     "--json": ("-", "out.json", "folder", "/dev/full", "missing/x.json"),

@@ -105,7 +105,7 @@ def _parquet(name: str, content: bytes, folder: Path) -> None:
 
 
 def _sql(content: bytes, folder: Path) -> None:
-    from dialgauge.cli.sql import frame_table
+    from dialgauge.cli.runs import frame_table
     from dialgauge.files import parquet_bytes
     from dialgauge.report import Page, Terminal, csv_page, json_page
     from dialgauge.runs import Store

@@ -201,10 +201,6 @@ def build(folder: Path) -> Workbench:
             bench.runs[name] = made[0].id
             if name == "GOOD":
                 bench.runs["BAD"] = made[1].id
-        for command in (one for one in commands() if one not in CALLS and "--run" in options(one)):
-            for call in sound_calls(command):
-                words = [word for word in shlex.split(call) if word != "--run"]
-                silently(*command.split(), *words, "--run", "--store", "runs")
     bench.built = frozenset(one.id for one in bench.store.list())
     return bench
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from tools.reference.markdown import code, prose, sections, table
 from tools.reference.page_examples import example_of
 
 from dialgauge.cli import COMMANDS, overview
-from dialgauge.cli.app import commands_of
+from dialgauge.cli.app import command_named, commands_of
 
 FOLDER = "reference/cli"
 
@@ -31,7 +30,7 @@ def command_pages() -> Iterator[tuple[str, str]]:
 
 def _page(word: str) -> str:
     commands = commands_of(word)
-    intro = import_module(f"dialgauge.cli.{word}").app.help if word not in commands else ""
+    intro = command_named(word).help or "" if word not in commands else ""
     return sections(f"# dialgauge {word}", intro, *(_command(name, one) for name, one in commands.items()))
 
 

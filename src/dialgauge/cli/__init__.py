@@ -1,12 +1,11 @@
-"""The command line. One module per first word, imported only when that command runs.
+"""The command line, whose modules are imported when their command runs.
 
-``dialgauge --help`` answers before click is imported: this module knows each command's name and one line about it; the
-module ``dialgauge.cli.NAME`` has the command, or a group of commands, as ``app``.
+``dialgauge --help`` answers before click is imported: this module knows each command's name and one line about it. A
+module has the commands of its first words by their names: a command, or a group of them.
 """
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import signal
@@ -36,6 +35,12 @@ COMMANDS = {
     "explain": "what profiles, measures and behaviours mean",
 }
 
+#: Commands that share a module with others.
+_MODULES = {
+    "init": "start", "demo": "start", "explain": "start", "reproduce": "start", "show": "runs", "compare": "runs",
+    "sql": "runs", "explore": "pages", "report": "pages", "review": "tasks",
+}  # fmt: skip
+
 _OVERVIEW = """\
 Usage: dialgauge COMMAND ...
 
@@ -47,6 +52,7 @@ Commands:
 Options:
   -h, --help         this page; see also 'dialgauge COMMAND --help'
   --version          print the version
+  --wide             show every column of a table
   --debug            show the traceback of an error
   --no-project-file  ignore dialgauge.toml
 
@@ -62,17 +68,14 @@ def overview() -> str:
     return _OVERVIEW.format(commands="\n".join(f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()))
 
 
-def program() -> None:
-    """The script ``dialgauge`` and ``python -m dialgauge``.
+def module_of(word: str) -> str:
+    """The module that has a command: of most its own name."""
+    return f"dialgauge.cli.{_MODULES.get(word, word)}"
 
-    The process ends without freeing its memory object by object, a tenth of the time of a large command. The handler is
-    registered first, so it runs after all others.
-    """
-    ended: list[int] = []
-    atexit.register(lambda: os._exit(ended[0]) if ended else None)
-    _stop_on_sigterm()
-    ended.append(_exit_code(sys.argv[1:]))
-    sys.exit(ended[0])
+
+def program() -> None:
+    """The script ``dialgauge`` and ``python -m dialgauge``."""
+    main()
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -81,15 +84,9 @@ def main(argv: list[str] | None = None) -> None:
     0 done, 1 ran but scores are incomplete, 2 an error the user can fix, 3 a check of --fail-under or --fail-on-drop
     failed, 130 Ctrl-C, 143 SIGTERM.
     """
-    if argv is None:
-        _stop_on_sigterm()
+    if argv is None and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, terminate)  # a plain kill ends the program as Ctrl-C does
     sys.exit(_exit_code(sys.argv[1:] if argv is None else argv))
-
-
-def _stop_on_sigterm() -> None:
-    """A plain ``kill`` ends the program as Ctrl-C does, with exit code 143: finished work is kept."""
-    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, terminate)
 
 
 def _exit_code(words: list[str]) -> int:
@@ -99,21 +96,21 @@ def _exit_code(words: list[str]) -> int:
             text = overview()
         elif words[0] in ("--version", "-V"):
             text = f"dialgauge {__version__}\n"
-    if text and sys.stdout is not None:
+    if words[:1] != ["babi"]:  # its rankers multiply matrices; all others count, the same on any number of cores
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 20, 20)  # dialogues are millions of records that live until the end
+    try:
+        if not text or sys.stdout is None:
+            from dialgauge.cli.app import run
+
+            return run(words)
         try:
             sys.stdout.write(text)
             sys.stdout.flush()
         except OSError as error:
             from dialgauge.cli.app import unwritten
 
-            return unwritten(error)
-        return 0
-    if words[:1] != ["babi"]:  # its rankers multiply matrices; all others count, the same on any number of cores
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    gc.set_threshold(100_000, 20, 20)  # dialogues are millions of records that live until the end
-    try:
-        from dialgauge.cli.app import run
-
-        return run(words)
+            return unwritten(sys.stdout, error)
     except KeyboardInterrupt as stop:  # while modules are being imported; app answers later ones
         return 143 if type(stop) is not KeyboardInterrupt else 130
+    return 0

@@ -12,14 +12,15 @@ from contextlib import suppress
 from glob import iglob
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from click.shell_completion import shell_complete
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.options import FILE, Advanced, long_name
+from dialgauge.cli import COMMANDS, module_of
+from dialgauge.cli.options import FILE, FOLDER, Advanced, long_name
 from dialgauge.errors import DialgaugeError, Terminated, nearest
+from dialgauge.files import reason
 
 EXIT_INCOMPLETE = 1
 EXIT_ERROR = 2
@@ -91,9 +92,6 @@ class Group(click.Group):
 
     command_class = Command
 
-    def __init__(self, name: str, help: str) -> None:
-        super().__init__(name, help=help, context_settings=_HELP)
-
 
 class Program(click.Group):
     """All commands, each imported when it is asked for."""
@@ -102,18 +100,21 @@ class Program(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = importlib.import_module(f"dialgauge.cli.{cmd_name}").app
-        return command
+        return command_named(cmd_name) if cmd_name in COMMANDS else None
+
+
+def command_named(word: str) -> click.Command:
+    """The command or group of a first word."""
+    command: click.Command = getattr(importlib.import_module(module_of(word)), word)
+    return command
 
 
 def commands_of(word: str) -> dict[str, click.Command]:
     """The commands behind a first word, by their full names."""
-    app: click.Command = importlib.import_module(f"dialgauge.cli.{word}").app
-    if isinstance(app, click.Group):
-        return {f"{word} {name}": command for name, command in app.commands.items()}
-    return {word: app}
+    command = command_named(word)
+    if isinstance(command, click.Group):
+        return {f"{word} {name}": each for name, each in command.commands.items()}
+    return {word: command}
 
 
 def run(words: list[str]) -> int:
@@ -125,8 +126,11 @@ def run(words: list[str]) -> int:
     program = Program("dialgauge", context_settings=_HELP)
     if instruction := os.environ.get("_DIALGAUGE_COMPLETE"):
         return shell_complete(program, {}, "dialgauge", "_DIALGAUGE_COMPLETE", instruction)
-    debug, project_file = "--debug" in words, "--no-project-file" not in words
-    words = [word for word in words if word not in ("--debug", "--no-project-file")]
+    from dialgauge.cli.screen import out
+
+    everywhere = {word: word in words for word in ("--debug", "--no-project-file", "--wide")}
+    debug, project_file, out.wide = everywhere["--debug"], not everywhere["--no-project-file"], everywhere["--wide"]
+    words = [word for word in words if word not in everywhere]
     try:
         code = _answered(program, words, project_file=project_file)
     except SystemExit as stop:
@@ -143,7 +147,7 @@ def run(words: list[str]) -> int:
             raise
         say(f"dialgauge: {sentence}", example)
         code = EXIT_ERROR
-    return _flushed(code)
+    return flushed(code)
 
 
 def _answered(program: Program, words: list[str], *, project_file: bool) -> int:
@@ -182,13 +186,6 @@ def _shows_how(error: click.UsageError) -> str:
 
 def _system_sentence(error: Exception) -> str:
     """The sentence for an error of the operating system; empty for all other errors."""
-    if isinstance(error, UnicodeEncodeError) and error.encoding == sys.getfilesystemencoding() != "utf-8":
-        return (
-            f"the name of a file or folder holds '{error.object[error.start]}', which the locale's encoding "
-            f"({error.encoding}) lacks; set PYTHONUTF8=1"
-        )
-    from dialgauge.files import reason
-
     if not isinstance(error, OSError):
         return ""
     if error.errno in (errno.EMFILE, errno.ENFILE):
@@ -218,86 +215,63 @@ def _words(context: click.Context) -> list[str]:
     return [] if context.parent is None else [*_words(context.parent), context.info_name or ""]
 
 
-# Files
+# Files and streams
 
 
 def _check_outputs(command: click.Command, given: dict[str, Any]) -> None:
     """Refuse to write over what is read, and to write two things into one file."""
-    outputs = [
-        (each.name, long_name(each), given[each.name])
+    outputs = {
+        long_name(each): given[each.name].resolve()
         for each in command.params
         if each.type is FILE and given.get(each.name) is not None and str(given[each.name]) != "-"
-    ]
-    for place, (own, name, path) in enumerate(outputs):
-        for _, other, its in outputs[:place]:
-            if its.resolve() == path.resolve():
-                raise DialgaugeError(f"{other} and {name} name the same file; choose two", file=str(path))
-        read = [word for key, value in given.items() if key != own for word in _file_names(value)]
-        if path.is_file() and any(_is_or_holds(word, path) for word in read):
+    }
+    inputs = [each for each in command.params if each.type not in (FILE, FOLDER)]
+    read = {path for each in inputs for path in _paths(given.get(str(each.name)))}
+    for name, path in outputs.items():
+        if other := next((other for other, its in outputs.items() if other != name and its == path), None):
+            raise DialgaugeError(f"{name} and {other} name the same file; choose two", file=str(path))
+        if path.is_file() and not read.isdisjoint({path, *path.parents}):
             raise DialgaugeError(
                 f"{name} would overwrite an input of this command; choose another file", file=str(path)
             )
 
 
-def _file_names(value: Any) -> Iterator[str | Path]:
-    """The texts and paths of a value, those of NAME=FILE also without the name."""
+def _paths(value: Any) -> Iterator[Path]:
+    """The files that a value names, also as NAME=FILE, and the folders that texts do."""
     for each in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(each, str):
-            yield from (each, each.partition("=")[2])
-        elif isinstance(each, Path):
-            yield each
-
-
-def _is_or_holds(word: str | Path, file: Path) -> bool:
-    """Whether a word names a file, its folder or a pattern that fits it."""
-    with suppress(OSError, ValueError, RuntimeError, re.error):
-        if isinstance(word, str) and any(letter in word for letter in "*?["):
-            return any(Path(each).samefile(file) for each in iglob(word))
-        named = Path(word)
-        if str(word) and named.is_dir():
-            return isinstance(word, str) and named.resolve() in file.resolve().parents
-        return bool(str(word)) and file.samefile(named)
-    return False
-
-
-# Streams
+        for name in (each, each.partition("=")[2]) if isinstance(each, str) else (each,):
+            with suppress(OSError, ValueError, RuntimeError):
+                if isinstance(name, Path) and name.is_file():
+                    yield name.resolve()
+                elif isinstance(name, str) and name:
+                    yield from (Path(each).resolve() for each in (name, *iglob(name)))
 
 
 def _prepare_streams() -> None:
-    """Make the standard streams safe to write to: closed ones lead nowhere, letters that they lack are replaced."""
+    """Replace letters that the standard streams lack; a closed stream leaves its number to no file."""
     for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:  # its number would go to the next file that is opened
+        if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 - as long as the process lives
-    nameless = getattr(sys.stdout, "errors", "") == "surrogateescape"  # which Python sets in the locale C only
-    for stream, errors in ((sys.stdin, "strict"), (sys.stdout, "replace"), (sys.stderr, "replace")):
-        if isinstance(stream, TextIOWrapper):
-            if nameless:
-                stream.reconfigure(encoding="utf-8", errors=errors)
-            elif stream.errors == "strict":
-                stream.reconfigure(errors=errors)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")
 
 
-def _flushed(code: int) -> int:
+def flushed(code: int) -> int:
     """The exit code once all output has left; output that cannot leave is an error, unless its reader has left."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
-            code = unwritten(error, code)
+            code = unwritten(stream, error, code)
     return code
 
 
-def unwritten(error: OSError, code: int = 0) -> int:
+def unwritten(stream: TextIO, error: OSError, code: int = 0) -> int:
     """The exit code where a stream takes no more: an error, unless its reader has left."""
-    from dialgauge.files import reason
-
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
-            continue
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # also for what Python holds when it ends
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # for what Python holds when it ends
     if isinstance(error, BrokenPipeError):
         return code
     if code != EXIT_ERROR:
@@ -306,10 +280,10 @@ def unwritten(error: OSError, code: int = 0) -> int:
 
 
 def group(name: str, help: str) -> Group:
-    """What the module of several commands calls ``app``."""
-    return Group(name, help)
+    """A group of commands behind one word."""
+    return Group(name, help=help, context_settings=_HELP)
 
 
 def command(name: str) -> Callable[[Callable[..., Any]], Command]:
-    """Make a function the command that its module calls ``app``."""
+    """Make a function a command of its own word."""
     return click.command(name, cls=Command)

@@ -9,9 +9,8 @@ from typing import Literal
 
 import click
 
-from dialgauge import agents, formats, lab, rankers, report, responses, runs
+from dialgauge import agents, formats, lab, rankers, report, responses
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
-from dialgauge.cli.common import Placement
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
     FILE,
@@ -30,7 +29,7 @@ from dialgauge.cli.options import (
     options,
     refuse,
 )
-from dialgauge.cli.output import OnScreen, Output, PageOutput
+from dialgauge.cli.output import Json, OnScreen, Output, Placement, Stored, Tables
 from dialgauge.cli.screen import err, line_reader, out, progress_bar, tracked
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Number, Page, Table
@@ -120,7 +119,7 @@ class Bot:
     def agent(self) -> str:
         """The name of an agent, or of the bot at the address; empty for a model. An unknown name is an error."""
         if self.url is not None:
-            refuse("--url names the bot", Training, names=("model", "folder", "seed"))
+            refuse("--url names the bot", Training, names=("model", "folder"))
             return self.url
         name, models, others = self.model or DEFAULT_MODEL, rankers.ranker_names(), agents.agent_names()
         if name not in models and name not in others:
@@ -176,10 +175,10 @@ def _items(text: str) -> list[str]:
     return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
 
 
-app = group("babi", "The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
+babi = group("babi", "The bAbI restaurant tasks: simulate them, convert data to their format, evaluate bots on them.")
 
 
-@app.command()
+@babi.command()
 @click.option("--out", "folder", type=FOLDER, required=True, help="Folder to write to.")
 @click.option(
     "--world",
@@ -205,7 +204,7 @@ app = group("babi", "The bAbI restaurant tasks: simulate them, convert data to t
     help="Output format. babi: as released; native: JSONL with acts and belief states.",
 )
 @click.option("--force", is_flag=True, help="Replace another simulation in the folder.")
-@bundle(output=PageOutput)
+@bundle(output=Json)
 def simulate(
     folder: Path,
     world: str,
@@ -215,7 +214,7 @@ def simulate(
     dialogs: int,
     to: Literal["babi", "native", "both"],
     force: bool,
-    output: PageOutput,
+    output: Json,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
 
@@ -244,7 +243,7 @@ def simulate(
     tell(f"{counted(len(written), 'file')}, candidates and knowledge base are in {folder}")
 
 
-@app.command()
+@babi.command()
 @click.argument("folder", type=PATH)
 @click.option("--out", "target", type=FILE, required=True, help="File to write.")
 @click.option("--ontology", type=PATH, help="Ontology. Default: ontology*.json in the folder.")
@@ -257,7 +256,7 @@ def simulate(
     default="babi",
     help="Output format. babi: as in task 6; native: JSONL with the labelled states.",
 )
-@bundle(output=PageOutput)
+@bundle(output=Json)
 def convert(
     folder: Path,
     target: Path,
@@ -266,7 +265,7 @@ def convert(
     kb: Path | None,
     seed: int,
     to: Literal["babi", "native"],
-    output: PageOutput,
+    output: Json,
 ) -> None:
     """Convert DSTC2 as published (a folder per call, with log.json and label.json) to the task 6 format."""
     words = restaurant.read_ontology(folder, ontology)
@@ -282,7 +281,7 @@ def convert(
     tell(f"wrote {target}")
 
 
-@app.command()
+@babi.command()
 @click.option("--out", "folder", type=FOLDER, required=True, help="Folder for the model and its checkpoint.")
 @click.option("--model", default="memn2n", shell_complete=MODELS, help="Model name, such as tfidf or memn2n.")
 @click.option("--force", is_flag=True, help="Replace the finished model in the folder.")
@@ -302,15 +301,11 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
     output.present(report.run_page(run, ["epochs"]), runs=[run])
 
 
-@app.command()
+@babi.command()
 @click.option(
     "--split", type=click.Choice(["dev", "tst", "tst-OOV"]), multiple=True, help="Repeatable. Default: all there are."
 )
-@click.option(
-    "--transfer",
-    is_flag=True,
-    help="On what it was not trained on.",
-)
+@click.option("--transfer", is_flag=True, help="On what it was not trained on.")
 @click.option(
     "--world",
     metavar="NAME|FILE",
@@ -325,7 +320,6 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
 @click.option(
     "--dialogues", "dialogs", type=Whole(1, 100_000), default=200, cls=Advanced, help="With --world, --live: how many."
 )
-@click.option("--world-seed", type=Whole(0), default=0, cls=Advanced, help="With --world, --live: random seed.")
 @click.option(
     "-m",
     "--measures",
@@ -342,7 +336,6 @@ def evaluate(
     world: str | None,
     live: bool,
     dialogs: int,
-    world_seed: int,
     measures: tuple[str, ...],
     attention: int,
     bot: Bot,
@@ -361,14 +354,14 @@ def evaluate(
     """
     if live:
         refuse("in conversation there are no splits", Gates, names=("split", "transfer", "measures", "attention"))
-        return _converse(world or restaurant.DEFAULT_WORLD, dialogs, world_seed, bot, replies, training, output)
-    gate = gates.gate(output.store, kinds=("responses",), family="responses")
+        return _converse(world or restaurant.DEFAULT_WORLD, dialogs, bot, replies, training, output)
+    gate = gates.gate(output.store, "responses", family="responses")
     chosen = responses.reply_measures(measures) if measures else None
     gate.require(chosen or responses.reply_measures())
     settings = training.options()
     if world is not None:
         refuse("--world simulates the dialogues", names=("data", "logs", "candidates", "facts"))
-        task = _world_task(world, replies.number(bot.folder), dialogs, world_seed)
+        task = _world_task(world, replies.number(bot.folder), dialogs, replies.seed or 0)
     else:
         task = replies.load(bot.folder)
     ready: rankers.ReplyModel | responses.Replier
@@ -398,11 +391,9 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.Ranki
     return lab.world_task(loaded, task, splits, dialogs, restaurant.Parameters(seed=seed), source=world)
 
 
-def _converse(
-    world: str, dialogs: int, seed: int, bot: Bot, replies: Replies, training: Training, output: Output
-) -> int:
+def _converse(world: str, dialogs: int, bot: Bot, replies: Replies, training: Training, output: Output) -> int:
     """``--live``: the bot's own words count, and a mistake affects later replies."""
-    number, loaded = replies.number(bot.folder), restaurant.load_world(world)
+    number, loaded, seed = replies.number(bot.folder), restaurant.load_world(world), replies.seed or 0
     if number not in restaurant.TASKS:
         raise DialgaugeError("tasks 1 to 5 have simulated users; task 6 and chat logs have none")
     system: agents.Agent | rankers.ReplyModel
@@ -420,7 +411,7 @@ def _converse(
     return EXIT_INCOMPLETE if any(lab.failed(run) for run in stored) else 0
 
 
-@app.command()
+@babi.command()
 @click.option("--data", type=PATH, required=True, metavar="FOLDER", help="Folder of dialog bAbI files.")
 @click.option(
     "--models",
@@ -437,8 +428,7 @@ def _converse(
 )
 @click.option("--seeds", type=Whole(1, 1000), default=1, help="Seeds per model that uses random numbers.")
 @click.option("--fresh", is_flag=True, help="Recompute everything, including stored results.")
-@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
-@bundle(training=Training, output=PageOutput, placement=Placement)
+@bundle(training=Training, store=Stored, output=Tables, placement=Placement)
 def table(
     data: Path,
     models: str,
@@ -446,17 +436,17 @@ def table(
     splits: str,
     seeds: int,
     fresh: bool,
-    store: Path | None,
     training: Training,
-    output: PageOutput,
+    store: Stored,
+    output: Tables,
     placement: Placement,
 ) -> None:
     """The paper's Table 2: every model on every task, ours next to theirs. Cells are always stored, and reused.
 
     Rerun an interrupted command to go on after the last finished model.
     """
-    opened, wanted = runs.Store(store), task_numbers(tasks, 6)
-    opened.check_writable()
+    wanted = task_numbers(tasks, 6)
+    store.folder.check_writable()
     results = responses.evaluate_models(
         data,
         _items(models),
@@ -466,7 +456,7 @@ def table(
         options=training.options(),
         fresh=fresh,
         workers=placement.place,
-        store=opened,
+        store=store.folder,
         progress=OnScreen(),
     )
     statistics = responses.statistics_table([rankers.load_task(data, number) for number in wanted])
@@ -475,7 +465,7 @@ def table(
     output.present(page, runs=results.runs)
 
 
-@app.command()
+@babi.command()
 @bundle(bot=Bot, replies=Replies, training=Training)
 def chat(bot: Bot, replies: Replies, training: Training) -> None:
     """Talk to a model or an agent in the terminal.

@@ -10,52 +10,40 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from dialgauge import data, report
-from dialgauge.cli import writing
+from dialgauge import data as datasets
 from dialgauge.cli.app import group
-from dialgauge.cli.options import DATASETS, FILE, FORMATS, PATH, WRITABLE_FORMATS, Whole, bundle
-from dialgauge.cli.output import TablesOutput
-from dialgauge.cli.screen import err, out, progress_bar
+from dialgauge.cli.options import DATASETS, FORMATS, PATH, WRITABLE_FORMATS, bundle
+from dialgauge.cli.output import Json, Tables
+from dialgauge.cli.screen import err, on_screen, out, progress_bar
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DEFAULT_LIMIT, proposed_mapping, read as read_corpus
+from dialgauge.formats import proposed_mapping, read as read_corpus
 from dialgauge.redaction import redactor_of
 from dialgauge.report import Page, Table
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
-app = group("data", "Inspect and convert dialogue files, and download datasets.")
+data = group("data", "Inspect and convert dialogue files, and download datasets.")
 
 
-@app.command()
+@data.command()
 @click.argument(
     "source",
     nargs=-1,
     required=True,
     help="Files, folders, patterns, archives, the folder of a domain, or - for stdin.",
 )
-@click.option(
-    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format, or a mapping (a YAML file)."
-)
-@click.option(
-    "--max-bytes",
-    "max_bytes",
-    type=Whole(1),
-    default=DEFAULT_LIMIT,
-    help="Maximum unpacked size of a compressed file, in bytes.",
-)
+@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format, or a mapping (a YAML file).")
 @click.option(
     "--load-tools",
-    "load_tools",
     is_flag=True,
     help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.",
 )
-@bundle(output=TablesOutput)
+@bundle(output=Tables)
 def check(
     source: tuple[str, ...],
     format: str | None,
-    max_bytes: int,
     load_tools: bool,
-    output: TablesOutput,
+    output: Tables,
 ) -> int:
     """Report what a file is, how it is read, what is in it, and what is wrong with it.
 
@@ -74,20 +62,20 @@ def check(
         output.present(_domain_page(domains))
         return 2 if any(not each.domain for each in domains) else int(not all(each.sound for each in domains))
     with progress_bar("reading dialogues") as advance:
-        report = data.check(sources, format=format, limit=max_bytes, advance=advance)
+        report = datasets.check(sources, format=format, advance=advance)
     if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, sources), None)):
         raise DialgaugeError(
             "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "
             "('dialgauge lab new NAME' writes one)",
             file=bare,
         )
-    if report.exit_code == 2 and (len(report.unread) == 1 or not writing.on_screen(output.json)):
+    if report.exit_code == 2 and (len(report.unread) == 1 or not on_screen(output.json)):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file)
     checked = _log_integrity(report)
     told = [words for file, each in checked.items() for words in tools.integrity_sentences(Path(file).name, each)]
-    page = data.check_page(report, told)
+    page = datasets.check_page(report, told)
     filed = _filings(checked)
     beside = _domain_page(domains)
     tables = {**beside.tables, **page.tables, **({"filed elsewhere": filed} if len(filed) else {})}
@@ -108,30 +96,20 @@ def _has_services_only(folder: Path) -> bool:
     return (folder / "domain.yaml").is_file() and not tools.is_tool_domain(folder)
 
 
-@app.command()
+@data.command()
 @click.argument("source", help="File, folder, pattern, archive, or - for stdin.")
 @click.argument("target", type=PATH, help="File to write, - for stdout; gzipped if the name ends in .gz.")
 @click.option(
     "--to",
-    "to",
     required=True,
     metavar="NAME",
     shell_complete=WRITABLE_FORMATS,
     help="Output format, for example native (docs/formats.md).",
 )
-@click.option(
-    "--format", "format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
-)
-@click.option("--redact", "redact", is_flag=True, help="Replace personal data, as far as rules find it.")
-@click.option("--force", "force", is_flag=True, help="Overwrite the target.")
-@click.option(
-    "--max-bytes",
-    "max_bytes",
-    type=Whole(1),
-    default=DEFAULT_LIMIT,
-    help="Maximum unpacked size of a compressed file, in bytes.",
-)
-@click.option("--json", "json", type=FILE, help="Write JSON to FILE; - for stdout, without tables.")
+@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
+@click.option("--redact", is_flag=True, help="Replace personal data, as far as rules find it.")
+@click.option("--force", is_flag=True, help="Overwrite the target.")
+@bundle(output=Json)
 def convert(
     source: str,
     target: Path,
@@ -139,69 +117,66 @@ def convert(
     format: str | None,
     redact: bool,
     force: bool,
-    max_bytes: int,
-    json: Path | None,
+    output: Json,
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
-    if str(target) == str(json) == "-":
+    if str(target) == str(output.json) == "-":
         raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
     redactor = redactor_of(read_corpus(source, format=format).dialogues) if redact else None
     with progress_bar("converting dialogues") as advance:
-        done = data.convert(
+        done = datasets.convert(
             source,
             target,
             to=to,
             format=format,
             force=force,
-            limit=max_bytes,
             change=redactor.dialogue if redactor is not None else lambda dialogue: dialogue,
             advance=advance,
         )
-    if json is not None:
-        facts = {name: value for name, value in msgspec.to_builtins(done).items() if not isinstance(value, dict)}
-        tables = {"conversion": Table("Conversion", facts, [list(facts.values())])}
-        for name in ("kept", "reading", "writing"):
-            tables[name] = Table(name.capitalize(), ["what", "times"], getattr(done, name).items())
-        page = Page(title=f"{done.source} as {done.target_format}", tables=tables)
-        writing.write_file(json, report.json_document(page).encode("utf-8", "backslashreplace"))
+    facts = {name: value for name, value in msgspec.to_builtins(done).items() if not isinstance(value, dict)}
+    tables = {"conversion": Table("Conversion", facts, [list(facts.values())])}
+    notes = []
+    for name, words in (("kept", "kept"), ("reading", "reader's notes"), ("writing", "writer's notes")):
+        counts = getattr(done, name)
+        tables[name] = Table(name.capitalize(), ["what", "times"], counts.items())
+        if counts:
+            notes.append(f"{words}: {', '.join(f'{what} ({count:,})' for what, count in counts.items())}")
     if redactor is not None:
         err.print(redactor.sentence())
-    if not writing.on_screen(json):
-        return
-    console = err if str(target) == "-" else out
-    target_name = "standard output" if done.target == "-" else done.target
-    console.print(
-        f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: "
-        f"{done.source_format} to {done.target_format}, written to {target_name}",
+    verdict = (
+        f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: {done.source_format} to "
+        f"{done.target_format}, written to {'standard output' if done.target == '-' else done.target}"
     )
-    for words, counts in (("kept", done.kept), ("reader's notes", done.reading), ("writer's notes", done.writing)):
-        if counts:
-            items = ", ".join(f"{name} ({count:,})" for name, count in counts.items())
-            console.print(f"{words}: {items}")
+    page = Page(title=f"{done.source} as {done.target_format}", verdict=verdict, tables=tables, notes=notes)
+    output.write(page)
+    if on_screen(output.json):
+        screen = err if str(target) == "-" else out
+        for line in (verdict, *notes):
+            screen.print(line)
 
 
-@app.command("map")
+@data.command("map")
 @click.argument("file", help="A file that no format reads.")
 def map_file(file: str) -> None:
     """Propose a mapping for a file: YAML to read, correct and save beside it as FILE.map.yaml."""
     out.print(proposed_mapping(file).rstrip())
 
 
-@app.command("list")
-@bundle(output=TablesOutput)
-def list_datasets(output: TablesOutput) -> None:
+@data.command("list")
+@bundle(output=Tables)
+def list_datasets(output: Tables) -> None:
     """List the datasets that can be downloaded, and which are present."""
-    output.present(data.listing_page(data.catalogue(), data.data_folder()))
+    output.present(datasets.listing_page(datasets.catalogue(), datasets.data_folder()))
 
 
-@app.command()
+@data.command()
 @click.argument("name", shell_complete=DATASETS, help="Dataset name (see 'dialgauge data list').")
-@click.option("--offline", "offline", is_flag=True, help="Do not use the network.")
+@click.option("--offline", is_flag=True, help="Do not use the network.")
 def get(name: str, offline: bool) -> None:
     """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
-    dataset = data.catalogue().find(name)
+    dataset = datasets.catalogue().find(name)
     with _transfer_progress() as watcher:
-        done = data.get(dataset, data.data_folder(), network=not data.offline(offline), watcher=watcher)
+        done = datasets.get(dataset, datasets.data_folder(), network=not datasets.offline(offline), watcher=watcher)
     if not done.fetched:
         err.print(f"{dataset.title} is already downloaded.")
     for url in done.trusted:
@@ -211,7 +186,7 @@ def get(name: str, offline: bool) -> None:
 
 
 @contextmanager
-def _transfer_progress() -> Iterator[data.Watcher]:
+def _transfer_progress() -> Iterator[datasets.Watcher]:
     """A bar for each download, with size, speed and remaining time; nothing where there is no terminal."""
     from rich import progress
 
@@ -224,7 +199,7 @@ def _transfer_progress() -> Iterator[data.Watcher]:
     )
     with progress.Progress(*columns, console=err.console, transient=True, disable=not err.console.is_terminal) as bars:
 
-        def watch(name: str) -> data.TransferProgress:
+        def watch(name: str) -> datasets.TransferProgress:
             task = bars.add_task(name, total=None)
             return lambda total, here: bars.update(task, total=total, completed=here)
 
@@ -238,7 +213,7 @@ def _domain_reports(sources: Sequence[str], load_tools: bool) -> tuple[list[tool
         folder = Path(source)
         if (folder / "domain.yaml").is_file() and tools.is_tool_domain(folder):
             _check_services(folder)
-            reports.append(tools.check_tool_domain(folder, data.data_folder().root, load_tools=load_tools))
+            reports.append(tools.check_tool_domain(folder, datasets.data_folder().root, load_tools=load_tools))
         else:
             others.append(source)
     return reports, others
@@ -267,12 +242,12 @@ def _domain_page(reports: Sequence[tools.DomainReport]) -> Page:
     return Page(title="Domains", warnings=told, tables=tables)
 
 
-def _log_integrity(report: data.Report) -> dict[str, tools.Integrity]:
+def _log_integrity(report: datasets.Report) -> dict[str, tools.Integrity]:
     """The check of each log of agents among the files that were read."""
     checked = {}
     for read in report.groups:
         for file in read.files if read.format in ("tau", "tau2") else ():
-            integrity = tools.check_corpus(read_corpus(file.file, format=read.format), data.data_folder().root)
+            integrity = tools.check_corpus(read_corpus(file.file, format=read.format), datasets.data_folder().root)
             if integrity is not None:
                 checked[file.file] = integrity
     return checked

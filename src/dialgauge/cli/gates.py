@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from dialgauge import measures, runs, stats
 from dialgauge.cli.app import EXIT_INCOMPLETE
@@ -30,6 +28,9 @@ if TYPE_CHECKING:
 EXIT_FAILED_CHECK = 3
 _SHARE = "share"
 _DROP = "fail-on-drop"
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+#: Chance of failing a build although nothing got worse.
+_ALPHA = 0.05
 
 
 @options
@@ -44,69 +45,39 @@ class Gates:
         help="Exit 3 if below VALUE (50% or 0.5); repeatable.",
     )
     fail_on_drop: str | None = option(
-        "--fail-on-drop",
-        metavar="RUN|FILE",
-        help="Exit 3 if significantly worse than this.",
+        "--fail-on-drop", metavar="RUN|FILE", help="Exit 3 if significantly worse than this."
     )
     margin: float = option(
-        "--margin",
-        type=Real(0),
-        default=0.0,
-        metavar="POINTS",
-        show_default=False,
-        help="Tolerate drops up to this.",
+        "--margin", type=Real(0), default=0.0, metavar="POINTS", show_default=False, help="Tolerate drops up to this."
     )
 
-    def gate(
-        self,
-        store: Path | None,
-        *,
-        kinds: Sequence[str],
-        family: str | None = None,
-        check_names: bool = True,
-        scores_files: bool = False,
-    ) -> BuildGate:
+    def gate(self, store: Path | None, kind: str, *, family: str | None = None, scores_files: bool = False) -> Gate:
         """Parse the checks before scoring, so that a misspelt option costs no time.
 
-        ``kinds`` are the runs that the command makes; ``family`` holds all its measures, if one does; without
-        ``check_names`` it has scores that are no measures. ``scores_files``: it can score a baseline's file.
+        ``kind`` is that of the runs that the command makes; ``family`` has all its measures, None if any may, "" if
+        names are not known before. ``scores_files``: it can score a baseline's file.
         """
-        thresholds = [Threshold.parse(written) for written in self.fail_under or ()]
-        for threshold in thresholds if check_names else ():
+        thresholds = [Threshold.parse(written) for written in self.fail_under]
+        for threshold in thresholds if family != "" else ():
             threshold.check(family)
-        gate = BuildGate(thresholds, margin=self.margin)
-        if self.fail_on_drop is None:
-            return gate
-        if _is_to_score(self.fail_on_drop, store):
+        name = self.fail_on_drop
+        if name is None:
+            return Gate(thresholds, self.margin)
+        folder, path = runs.Store(store).folder / name, Path(name)
+        if (path / runs.MANIFEST).is_file():
+            baseline: Run = runs.Run.load(path)
+        elif path.is_file() or (path.is_dir() and not folder.is_dir()):
             if not scores_files:
-                raise DialgaugeError(
-                    f"--fail-on-drop: {self.fail_on_drop} is a file or folder to score, and here a stored run is needed"
-                )
-            return replace(gate, baseline_file=self.fail_on_drop)
-        return replace(gate, baseline=_baseline(self.fail_on_drop, store, kinds))
-
-
-def _is_to_score(name: str, store: Path | None) -> bool:
-    """Whether a baseline is a file or folder with what is to be scored, rather than a stored run."""
-    path = Path(name)
-    return path.is_file() or (
-        path.is_dir() and not (path / runs.MANIFEST).is_file() and not (runs.Store(store).folder / name).is_dir()
-    )
-
-
-def _baseline(name: str, store: Path | None, kinds: Sequence[str]) -> runs.Run:
-    run = runs.Run.load(Path(name)) if (Path(name) / runs.MANIFEST).is_file() else runs.Store(store).open(name)
-    if run.kind not in kinds:
-        raise DialgaugeError(
-            f"--fail-on-drop: {run.id} is a run of kind {run.kind}, and this command makes runs of kind "
-            f"{' or '.join(kinds)}; name one of those"
-        )
-    return run
-
-
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-#: Chance of failing a build although nothing got worse.
-_ALPHA = 0.05
+                raise DialgaugeError(f"--fail-on-drop: {name} is to be scored, and here a stored run is needed")
+            return Gate(thresholds, self.margin, baseline_file=name)
+        else:
+            baseline = runs.Store(store).open(name)
+        if baseline.kind != kind:
+            raise DialgaugeError(
+                f"--fail-on-drop: {baseline.id} is a run of kind {baseline.kind}, and this command makes runs of kind "
+                f"{kind}; name one of those"
+            )
+        return Gate(thresholds, self.margin, baseline=baseline)
 
 
 class Threshold(Struct, frozen=True):
@@ -198,9 +169,9 @@ class Checks(Struct, frozen=True):
         failed = [check for check in self.found if not check.passed]
         for check in failed:
             err.print(f"FAILED: {check.system}: {check.sentence}")
-        drops = [check for check in self.found if check.facts["check"] == _DROP and "drop" in check.facts]
-        for system, group in groupby(drops, key=lambda check: check.system):
-            tested = list(group)
+        drops = [check for check in self.found if "drop" in check.facts]
+        for system in dict.fromkeys(check.system for check in drops):
+            tested = [check for check in drops if check.system == system]
             if all(check.passed for check in tested):
                 names = ", ".join(check.measure for check in tested)
                 beyond = f" beyond the margin of {self.margin:g}" if self.margin else ""
@@ -211,14 +182,14 @@ class Checks(Struct, frozen=True):
         return EXIT_FAILED_CHECK if failed else otherwise
 
 
-class BuildGate(Struct, frozen=True):
+class Gate(Struct, frozen=True):
     """What a build is to fail on."""
 
     thresholds: Sequence[Threshold] = ()
-    baseline: Run | None = None
-    #: A file to score as the others are, in place of a stored baseline.
-    baseline_file: str | None = None
     margin: float = 0.0
+    baseline: runs.Run | None = None
+    #: A file to score as the others are, in place of a stored baseline.
+    baseline_file: str = ""
 
     def require(self, scored: Iterable[object]) -> None:
         """Before the work: an error where a threshold is for a measure that will not be scored."""
@@ -232,29 +203,22 @@ class BuildGate(Struct, frozen=True):
 
     def check(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None = None) -> Checks:
         """Check the runs; ``score_file`` makes the run of a baseline's file, where the command can."""
-        return Checks([*self._under(runs), *self._drops(runs, score_file)], self.margin)
-
-    def _under(self, runs: Sequence[Run]) -> Iterator[Check]:
-        for run in runs:
-            for threshold in self.thresholds:
-                score = run.scores.get(threshold.measure)
-                if score is None:
-                    raise DialgaugeError(
-                        f"--fail-under: {run.name} has no measure '{threshold.measure}'."
-                        f"{nearest(threshold.measure, run.scores)}"
-                    )
-                yield _threshold_check(run, threshold, score)
-
-    def _drops(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None) -> Iterator[Check]:
-        baseline, against = self.baseline, self.baseline.id if self.baseline else ""
-        if self.baseline_file is not None and score_file is not None:
-            baseline, against = score_file(self.baseline_file), self.baseline_file
+        found = [_threshold_check(run, threshold) for run in runs for threshold in self.thresholds]
+        baseline, against = self.baseline, self.baseline.id if self.baseline else self.baseline_file
+        if baseline is None and against and score_file is not None:
+            baseline = score_file(against)
         if baseline is not None:
             for run in _same_split(runs, baseline):
-                yield from _drop_checks(baseline, against, run, self.margin)
+                found += _drop_checks(baseline, against, run, self.margin)
+        return Checks(found, self.margin)
 
 
-def _threshold_check(run: Run, threshold: Threshold, score: measures.Score) -> Check:
+def _threshold_check(run: Run, threshold: Threshold) -> Check:
+    score = run.scores.get(threshold.measure)
+    if score is None:
+        raise DialgaugeError(
+            f"--fail-under: {run.name} has no measure '{threshold.measure}'.{nearest(threshold.measure, run.scores)}"
+        )
     least = threshold.least(score)
     facts = {"check": "fail-under", "value": score.value, "least": least}
     if score.value is None or math.isnan(score.value):
@@ -279,48 +243,17 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import compare_runs
 
+    own: dict[str, object] = {"check": _DROP, "against": against}
     if run.id == baseline.id:  # the same command was run again
-        facts = {"check": _DROP, "against": against, "margin": margin, "drop": 0.0}
+        facts = own | {"margin": margin, "drop": 0.0}
         yield Check(run.name, "every measure", True, f"it is the run {against} itself", facts)
-        return
-    if run.id == baseline.id:  # scored again as it was, and found in the store
-        err.print(f"no significant drop compared with {against}: it is the same run")
         return
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
         if note_kind(note) != "unlike_turns":  # which the check says itself
             err.print(f"--fail-on-drop: {note}")
-    yield from _missing_check(comparison, against, run)
-    old, new = comparison.systems
-    differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
-    tested = [difference for difference in differences if not math.isnan(difference.p)]
-    for difference, p in zip(
-        tested, stats.holm([difference.p for difference in tested]) if tested else (), strict=True
-    ):
-        worse = bool(difference.difference) and (difference.better or difference.higher) == old
-        larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
-        sign = 1 if difference.higher_is_better is False else -1
-        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
-        facts = {
-            "check": _DROP, "against": against, "margin": margin, "drop": sign * difference.difference + 0.0,
-            "low": low, "high": high, "p": float(p),
-        }  # fmt: skip
-        passed = not (worse and larger and p < _ALPHA)
-        yield Check(
-            run.name, difference.measure, passed, _drop_sentence(comparison, difference, float(p), against), facts
-        )
-
-
-def _ends(comparison: Comparison, difference: Difference) -> tuple[float, float]:
-    """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
-    unvaried = not difference.difference and not difference.wins and not difference.losses and not comparison.too_few
-    return (0.0, 0.0) if unvaried else (difference.low, difference.high)
-
-
-def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[Check]:
-    """A failed check where the run lacks what the baseline has: what is missing may be what got worse."""
     of_baseline, missing = comparison.scores.lacking or (0, 0)
-    if missing:
+    if missing:  # what is missing may be what got worse
         unit, every = comparison.pairing.unit, comparison.scores.all_dialogues - of_baseline
         unlike = comparison.scores.unlike_turns
         others = f", and {counted(unlike, 'more was', 'more were')} scored on different turns" if unlike else ""
@@ -328,8 +261,27 @@ def _missing_check(comparison: Comparison, against: str, run: Run) -> Iterator[C
             f"it lacks {missing:,} of {counted(every, unit)} that {against} has{others}, so whether it got worse there "
             f"is unknown; measures are compared on the other {len(comparison.dialogues):,}"
         )
-        facts = {"check": _DROP, "against": against, "missing": missing}
-        yield Check(run.name, f"{unit}s", False, sentence, facts)
+        yield Check(run.name, f"{unit}s", False, sentence, own | {"missing": missing})
+    old, new = comparison.systems
+    differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
+    tested = [difference for difference in differences if not math.isnan(difference.p)]
+    corrected = stats.holm([difference.p for difference in tested]) if tested else ()
+    for difference, p in zip(tested, map(float, corrected), strict=True):
+        worse = bool(difference.difference) and (difference.better or difference.higher) == old
+        larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
+        sign = 1 if difference.higher_is_better is False else -1
+        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
+        facts = own | {
+            "margin": margin, "drop": sign * difference.difference + 0.0, "low": low, "high": high, "p": p,
+        }  # fmt: skip
+        sentence = _drop_sentence(comparison, difference, p, against)
+        yield Check(run.name, difference.measure, not (worse and larger and p < _ALPHA), sentence, facts)
+
+
+def _ends(comparison: Comparison, difference: Difference) -> tuple[float, float]:
+    """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
+    unvaried = not difference.difference and not difference.wins and not difference.losses and not comparison.too_few
+    return (0.0, 0.0) if unvaried else (difference.low, difference.high)
 
 
 def _drop_sentence(comparison: Comparison, difference: Difference, p: float, against: str) -> str:

@@ -1,4 +1,4 @@
-"""How commands declare options: types that check their values, and bundles that several commands take.
+"""How commands declare options: types that check their values, and bundles that become one value each.
 
 @options
 class Output:

@@ -28,8 +28,7 @@ DEFAULTS = "defaults"
 #: What [defaults] may set, for every command that has it.
 SHARED = (
     "confidence", "coverage", "database", "dataset", "device", "dialogues", "gold-format",
-    "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "town-seed", "unanswered", "wide",
-    "workers",
+    "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "unanswered", "workers",
 )  # fmt: skip
 #: Options that act beyond reading and computing, that name code to run, or that say where secrets go.
 TYPED_ONLY = frozenset({

@@ -1,42 +1,224 @@
-"""``dialgauge runs``: what has been measured so far."""
+"""Stored runs: ``dialgauge show``, ``compare``, ``sql``, and ``runs``, which lists, tags, copies and removes them."""
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import msgspec
 
-from dialgauge import explorer, report, runs as run_store, users
-from dialgauge.cli import writing
-from dialgauge.cli.app import EXIT_INCOMPLETE, group
-from dialgauge.cli.options import KINDS, PATH, RUN, bundle
-from dialgauge.cli.output import TablesOutput, open_run
-from dialgauge.cli.screen import confirm, err
+from dialgauge import comparison, explorer, report, runs as run_store, users
+from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
+from dialgauge.cli.options import FILE, KINDS, PATH, RUN, Advanced, Real, Whole, bundle, measures_of, refuse
+from dialgauge.cli.output import Figures, Stored, Tables
+from dialgauge.cli.screen import confirm, err, write_file, write_json
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import parquet_bytes
 from dialgauge.kinds import kind_named
+from dialgauge.text import split_at_commas
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.runs import Annotations, Run
 
-app = group("runs", "The run store: one folder per stored measurement, with run.json and Parquet tables.")
+#: Rows of an answer to a query that the screen shows unasked.
+_SHOWN = 100
 
-_STORE = click.option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
+
+@command("show")
+@click.argument("run", type=RUN, help="Its id or the beginning, system, tag or latest.")
+@click.option("--by", multiple=True, metavar="X", help="Show the scores by domain, slot, turn, ...; repeatable.")
+@click.option("--only", multiple=True, metavar="TABLE", help="Show only this table; repeatable.")
+@click.option("--worst", type=Whole(0), default=0, help="List the N worst dialogues with their errors.")
+@click.option("--dialogue", multiple=True, metavar="ID", help="Show this dialogue turn by turn; repeatable.")
+@click.option("--all", is_flag=True, help="Show all tables, all rows and folded texts.")
+@bundle(store=Stored, output=Figures)
+def show(
+    run: str,
+    by: tuple[str, ...],
+    only: tuple[str, ...],
+    worst: int,
+    dialogue: tuple[str, ...],
+    all: bool,
+    store: Stored,
+    output: Figures,
+) -> None:
+    """Show a stored run.
+
+    Without options: its scores, the tables that matter most, and a sentence.
+    """
+    opened = store.open(run)
+    tables = [*(f"by-{name}" for name in by), *only]
+    asked = [
+        name for name, given in (("--by or --only", tables), ("--worst", worst), ("--dialogue", dialogue)) if given
+    ]
+    if len(asked) > 1:
+        raise DialgaugeError(f"{asked[0]} and {asked[1]} show different things; leave one out")
+    if worst:
+        page = report.worst_page(opened, worst)
+    elif dialogue:
+        page = report.dialogue_page(opened, *dialogue)
+    else:
+        page = report.run_page(opened, tables or (None if all else report.screen_tables(opened)))
+    output.present(page, runs=[opened], everything=all)
 
 
-@app.command("list")
+@command("compare")
+@click.argument("runs", nargs=-1, metavar="RUN RUN...", type=RUN, help="Stored runs: id, system, tag or latest.")
+@click.option(
+    "-m",
+    "--measures",
+    multiple=True,
+    metavar="NAMES",
+    shell_complete=measures_of("tracking"),
+    help="Measures, comma-separated: JGA, FGA@0.5, ...",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="TABLE",
+    help="Show only this table: scores, differences, ranks, divergences, resolution, spread, agreement; of trackers "
+    "sweep, of agents settling; repeatable.",
+)
+@click.option("--all", is_flag=True, help="Show all tables with all rows.")
+@click.option("--printed", type=PATH, metavar="CSV", help="Instead of runs: a table of scores as papers print it.")
+@click.option(
+    "--missing",
+    cls=Advanced,
+    type=click.Choice(["shared", "refuse"]),
+    default="shared",
+    help="When a run lacks dialogues: 'shared' compares those that all have, 'refuse' stops.",
+)
+@click.option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=10_000, help="Of the tests.")
+@click.option("--seed", cls=Advanced, type=Whole(0), default=0, help="Random seed for resampling.")
+@click.option(
+    "--confidence",
+    cls=Advanced,
+    type=Real(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    metavar="LEVEL",
+    help="Level of intervals; differences are significant where p < 1 - LEVEL.",
+)
+@bundle(store=Stored, output=Figures)
+def compare(
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    only: tuple[str, ...],
+    all: bool,
+    printed: Path | None,
+    missing: Literal["shared", "refuse"],
+    resamples: int,
+    seed: int,
+    confidence: float,
+    store: Stored,
+    output: Figures,
+) -> int:
+    """Compare stored runs of one kind: scores with letters, paired tests, a verdict.
+
+    'dialgauge score GOLD A B' stores runs and compares them, too.
+
+    Exit code: 0 done, 1 a run lacks dialogues or turns that others have, 2 nothing could be compared.
+    """
+    if printed is not None:
+        names = ("runs", "measures", "only", "missing", "resamples", "seed", "confidence")
+        refuse("printed scores have no dialogues to test", names=names)
+        output.present(comparison.printed_page(comparison.read_system_table(printed)), everything=all)
+        return 0
+    if len(runs) < 2:
+        raise DialgaugeError("name two stored runs or more: dialgauge compare RUN RUN ('dialgauge runs list' has them)")
+    opened = [store.open(name) for name in runs]
+    with err.status("comparing"):
+        compared = comparison.compare_runs(
+            opened,
+            measures=[name.strip() for text in measures for name in split_at_commas(text) if name.strip()] or None,
+            resamples=resamples,
+            seed=seed,
+            level=confidence,
+            missing=missing,
+        )
+        tables = list(only) or (None if all else comparison.screen_tables(compared))
+        page = comparison.comparison_page(compared, tables)
+    output.present(page, runs=opened, everything=all)
+    return 0 if compared.complete else EXIT_INCOMPLETE
+
+
+@command("sql")
+@click.argument("query", help="One SELECT (DuckDB SQL); - to read it from stdin.")
+@click.option("--all", is_flag=True, help=f"Show all rows, not {_SHOWN}; files have all.")
+@click.option("--parquet", type=FILE, help="Write all rows as Parquet; - for stdout.")
+@bundle(store=Stored, output=Tables)
+def sql(query: str, all: bool, parquet: Path | None, store: Stored, output: Tables) -> int:
+    """Query all stored runs with one SELECT.
+
+    Every table of a run is a table here, with the run id in the column **run**; **runs** has one row per run.
+    SHOW TABLES lists them. The query runs with your rights.
+
+    dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
+    """
+    problems: list[DialgaugeError] = []
+    text = _typed() if query == "-" else query
+    import polars  # noqa: F401 - which sets a handler of its own
+
+    # DuckDB would run Python's handlers when the query ends.
+    stops = {stop: signal.signal(stop, signal.SIG_DFL) for stop in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        frame = store.folder.sql(text, on_problem=problems.append)
+    finally:
+        for stop, handler in stops.items():
+            signal.signal(stop, handler)
+    if parquet is not None:
+        write_file(parquet, parquet_bytes(frame))
+    if str(parquet) != "-":
+        warnings = [f"left out: {problem}" for problem in problems]
+        output.present(report.Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
+    return EXIT_INCOMPLETE if problems else 0
+
+
+def _typed() -> str:
+    if sys.stdin is None:
+        raise DialgaugeError("standard input is closed; pass the query as an argument")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise DialgaugeError("the query on standard input is not UTF-8 text") from error
+
+
+def frame_table(frame: polars.DataFrame) -> report.Table:
+    """The rows of a frame; dates and nested values are texts."""
+    columns = [report.Column(name, report.Number(4)) for name in frame.columns]
+    answer = "" if frame.height else f"No rows of {', '.join(frame.columns)}."
+    return report.Table("", columns, (map(_value, row) for row in frame.iter_rows()), answer=answer, first=_SHOWN)
+
+
+def _value(cell: Any) -> report.Value:
+    """SQL's sums of integers are decimals; dates are written as ISO 8601, nested values as JSON."""
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
+    if cell is None or isinstance(cell, str | int | float):
+        return cell
+    return msgspec.json.encode(cell).decode().strip('"')
+
+
+runs = group("runs", "The run store: one folder per stored measurement, with run.json and Parquet tables.")
+
+
+@runs.command("list")
 @click.option("--kind", shell_complete=KINDS, help="Only runs of this kind, for example tracking.")
-@_STORE
-@bundle(output=TablesOutput)
-def list_runs(kind: str | None, store: Path | None, output: TablesOutput) -> int:
+@bundle(store=Stored, output=Tables)
+def list_runs(kind: str | None, store: Stored, output: Tables) -> int:
     """List all runs, oldest first, and name damaged ones."""
-    opened = run_store.Store(store)
+    opened = store.folder
     survey = opened.survey()
-    runs = [run for run in survey.runs if kind in (None, run.kind)]
+    found = [run for run in survey.runs if kind in (None, run.kind)]
     problems = list(survey.problems)
     notes: list[Annotations] = []
-    for run in runs:
+    for run in found:
         try:
             notes.append(opened.annotations(run.id))
         except DialgaugeError as problem:
@@ -48,33 +230,32 @@ def list_runs(kind: str | None, store: Path | None, output: TablesOutput) -> int
     ]
     page = report.Page(
         title=f"Runs in {opened.folder}",
-        runs=[run.id for run in runs],
+        runs=[run.id for run in found],
         warnings=[*map(str, problems), *unfinished],
-        tables={"runs": _list_table(runs, notes)},
-        verdict="" if runs else f"No runs in {opened.folder}; 'dialgauge score' stores some.",
+        tables={"runs": _list_table(found, notes)},
+        verdict="" if found else f"No runs in {opened.folder}; 'dialgauge score' stores some.",
     )
-    output.present(page, runs=runs)
+    output.present(page, runs=found)
     return EXIT_INCOMPLETE if problems else 0
 
 
-@app.command()
+@runs.command()
 @click.argument("run", type=RUN, help="Run id, system, tag or latest.")
 @click.argument("tags", nargs=-1, required=True, metavar="TAG...", help="Names of your own for the run.")
 @click.option("--remove", is_flag=True, help="Take the tags away instead.")
-@_STORE
-def tag(run: str, tags: tuple[str, ...], remove: bool, store: Path | None) -> None:
+@bundle(store=Stored)
+def tag(run: str, tags: tuple[str, ...], remove: bool, store: Stored) -> None:
     """Give a run a name of your own. Commands accept the tag in place of a run, meaning the newest one that has it.
 
     dialgauge runs tag latest baseline
     """
-    opened = run_store.Store(store)
-    named = open_run(opened, run)
-    opened.tag(named.id, () if remove else tags, without=tags if remove else ())
+    named = store.open(run)
+    store.folder.tag(named.id, () if remove else tags, without=tags if remove else ())
 
 
-@app.command()
+@runs.command()
 @click.argument(
-    "runs",
+    "names",
     nargs=-1,
     required=True,
     metavar="RUN",
@@ -82,36 +263,37 @@ def tag(run: str, tags: tuple[str, ...], remove: bool, store: Path | None) -> No
     help="Runs (ids, systems, tags or latest), or names of unfinished work.",
 )
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
-@_STORE
-def rm(runs: tuple[str, ...], yes: bool, store: Path | None) -> None:
+@bundle(store=Stored)
+def rm(names: tuple[str, ...], yes: bool, store: Stored) -> None:
     """Delete runs permanently."""
-    opened = run_store.Store(store)
-    names = list(dict.fromkeys(opened.resolve(name, unfinished=True) for name in runs))
+    opened = store.folder
+    meant = list(dict.fromkeys(opened.resolve(name, unfinished=True) for name in names))
     if not yes:
-        confirm(f"Delete {', '.join(names)}?")
-    for name in names:
+        confirm(f"Delete {', '.join(meant)}?")
+    for name in meant:
         opened.remove(name)
         err.print(f"removed {name}")
 
 
-@app.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=RUN, help="Runs: ids, systems, tags or latest.")
+@runs.command()
+@click.argument(
+    "names", nargs=-1, required=True, metavar="RUN...", type=RUN, help="Runs: ids, systems, tags or latest."
+)
 @click.option("-o", "--out", "target", type=PATH, required=True, help="Run store to copy them to; with --to a file.")
 @click.option("--to", type=click.Choice(["gcdf1"]), help="Write one run in another layout: JSON of GCDF1's authors.")
 @click.option("--redact", is_flag=True, help="Replace personal data, as far as rules find it.")
-@_STORE
-def export(runs: tuple[str, ...], target: Path, to: str | None, redact: bool, store: Path | None) -> None:
+@bundle(store=Stored)
+def export(names: tuple[str, ...], target: Path, to: str | None, redact: bool, store: Stored) -> None:
     """Copy runs with their dialogues to another run store, to share them.
 
     With --redact, personal data that rules can find is replaced, and annotations are not copied.
     """
-    opened = run_store.Store(store)
+    chosen: Sequence[Run] = list({run.id: run for run in map(store.open, names)}.values())
     if to is not None:
-        if len(runs) > 1 or redact:
+        if len(chosen) > 1 or redact:
             raise DialgaugeError(f"--to {to} writes the numbers of one run, which hold no words to redact")
-        writing.write_json(target, users.gcdf1_tree(open_run(opened, runs[0])))
+        write_json(target, users.gcdf1_tree(chosen[0]))
         return
-    chosen: Sequence[Run] = list({run.id: run for run in (open_run(opened, name) for name in runs)}.values())
     if redact:
         chosen, redactor = explorer.redacted_runs(chosen)
         err.print(redactor.sentence())

@@ -2,26 +2,73 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from dialgauge import tracking
-from dialgauge.cli import common
 from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import PATH, PROFILES, Advanced, Whole, bundle, measures_of, option, options, refuse
-from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.options import (
+    FORMATS,
+    PATH,
+    PROFILES,
+    Advanced,
+    bundle,
+    measures_of,
+    names_of,
+    option,
+    options,
+    refuse,
+)
+from dialgauge.cli.output import OnScreen, Output, Placement, Resampling, named_systems
 from dialgauge.errors import DialgaugeError
+
+if TYPE_CHECKING:
+    from dialgauge.report import RunSet
 
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
 
 
 @options
-class SgdOptions:
+class Reading:
+    """How gold files and predictions are read, and which of their turns count."""
+
+    ontology: Path | None = option("--ontology", type=PATH, help="Slot inventory for profiles without one.")
+    coverage: Literal["intersection", "empty"] = option(
+        "--coverage",
+        type=click.Choice(["intersection", "empty"]),
+        metavar="HOW",
+        default="intersection",
+        show_default=False,
+        help="Turns without prediction: intersection or empty.",
+    )
+    exclude: tuple[str, ...] = option(
+        "--exclude", multiple=True, metavar="ID", cls=Advanced, help="Leave out this dialogue; repeatable."
+    )
+    gold_format: str | None = option(
+        "--gold-format", metavar="NAME", shell_complete=FORMATS, cls=Advanced, help="Format of GOLD."
+    )
+    pred_format: str | None = option(
+        "--pred-format", metavar="NAME", shell_complete=FORMATS, cls=Advanced, help="Format of PRED."
+    )
+    turns: str | None = option("--turns", metavar="HOW", cls=Advanced, help="How PRED numbers turns: shift=1, step=2.")
+    rename: Path | None = option("--rename", type=PATH, cls=Advanced, help="YAML: names in PRED to names in GOLD.")
+    accept: tuple[str, ...] = option(
+        "--accept",
+        multiple=True,
+        metavar="KIND",
+        shell_complete=names_of("tracking", "STOPS"),
+        cls=Advanced,
+        help="Score in spite of a check: turns, roles or ids.",
+    )
+
+
+@options
+class Sgd:
     """The official scores of SGD."""
 
     schema: Path | None = option("--schema", type=PATH, cls=Advanced, help="SGD schema: also the official SGD scores.")
@@ -42,35 +89,11 @@ class SgdOptions:
     def scoring(self) -> tracking.SgdScoring | None:
         """How they are computed, if they are asked for."""
         if self.schema is None:
+            refuse("SGD's scores need --schema FILE", Sgd)
             return None
         return tracking.SgdScoring.read(
             self.schema, self.train_schema, matching=self.sgd_matching or "", across_turn=self.sgd_across_turn
         )
-
-
-@options
-class RatingOptions:
-    """What people said of the dialogues."""
-
-    ratings: Path | None = option(
-        "--ratings",
-        type=PATH,
-        help="CSV of dialogue, rater, rating: what fits?",
-    )
-    rated: str | None = option("--rated", metavar="SYSTEM", cls=Advanced, help="Which system was rated.")
-
-
-@options
-class Intervals:
-    """How intervals are made."""
-
-    resamples: int = option(
-        "--resamples",
-        type=Whole(0, 1_000_000),
-        default=1000,
-        help="For the 95% intervals.",
-    )
-    seed: int = option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
 
 
 @command("score")
@@ -83,7 +106,6 @@ class Intervals:
 @click.option(
     "-m",
     "--measures",
-    "measures",
     multiple=True,
     metavar="NAMES",
     shell_complete=measures_of("tracking"),
@@ -92,41 +114,28 @@ class Intervals:
 @click.option(
     "-p",
     "--profile",
-    "profile",
     multiple=True,
     metavar="NAME|FILE",
     shell_complete=PROFILES,
     help="Value-matching rules; repeatable.",
 )
-@click.option(
-    "--sensitivity",
-    "sensitivity",
-    is_flag=True,
-    help="Score under other profiles, too.",
-)
-@click.option("--ontology", "ontology", type=PATH, help="Slot inventory for profiles without one.")
-@bundle(
-    inputs=common.Inputs,
-    sgd=SgdOptions,
-    people=RatingOptions,
-    intervals=Intervals,
-    output=Output,
-    gates=Gates,
-    placement=common.Placement,
-)
-def app(
+@click.option("--sensitivity", is_flag=True, help="Score under other profiles, too.")
+@click.option("--ratings", type=PATH, help="CSV of dialogue, rater, rating: what fits?")
+@click.option("--rated", metavar="SYSTEM", cls=Advanced, help="Which system was rated.")
+@bundle(reading=Reading, sgd=Sgd, resampling=Resampling, output=Output, gates=Gates, placement=Placement)
+def score(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     profile: tuple[str, ...],
     sensitivity: bool,
-    ontology: Path | None,
-    inputs: common.Inputs,
-    sgd: SgdOptions,
-    people: RatingOptions,
-    intervals: Intervals,
+    ratings: Path | None,
+    rated: str | None,
+    reading: Reading,
+    sgd: Sgd,
+    resampling: Resampling,
     output: Output,
     gates: Gates,
-    placement: common.Placement,
+    placement: Placement,
 ) -> int:
     """Score trackers: every measure the papers report, with intervals.
 
@@ -135,38 +144,30 @@ def app(
 
     Exit code: 1 some gold turns had no prediction and were left out, 3 a check failed.
     """
-    gate = gates.gate(
-        output.store, kinds=("tracking",), family="tracking", check_names=sgd.schema is None, scores_files=True
-    )
+    gate = gates.gate(output.store, "tracking", family="tracking" if sgd.schema is None else "", scores_files=True)
     if sgd.schema is None:
-        refuse("SGD's scores need --schema FILE", SgdOptions)
         gate.require(tracking.chosen_measures(measures or None))
     gold, *systems = files or [SELF]
     if not systems:
-        gold, systems = SELF, [name for name in files or () if name != SELF]
+        gold, systems = SELF, [name for name in files if name != SELF]
     if not systems:
         raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
-    scored = partial(
-        tracking.score,
-        gold,
-        measures=measures or None,
-        profile=profile or None,
-        coverage=inputs.coverage,
-        exclude=inputs.exclude,
-        ontology=ontology,
-        sgd=sgd.scoring(),
-        sensitivity=sensitivity,
-        resamples=intervals.resamples,
-        seed=intervals.seed,
-        gold_format=inputs.gold_format,
-        pred_format=inputs.pred_format,
-        turns=inputs.turns,
-        rename=inputs.rename,
-        accept=inputs.accept,
-        workers=placement.place if placement.place.asked else None,
-        progress=OnScreen(),
-    )
-    results = scored(common.named_systems(systems), ratings=people.ratings, rated=people.rated)
+    how: dict[str, Any] = {**asdict(reading), **asdict(resampling), "sgd": sgd.scoring()}
+
+    def scored(systems: list[str] | dict[str, str], **people: Any) -> RunSet:
+        return tracking.score(
+            gold,
+            systems,
+            measures=measures or None,
+            profile=profile or None,
+            sensitivity=sensitivity,
+            workers=placement.place if placement.place.asked else None,
+            progress=OnScreen(),
+            **how,
+            **people,
+        )
+
+    results = scored(named_systems(systems), ratings=ratings, rated=rated)
     checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
-    output.present(results, checks=checks)
+    output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

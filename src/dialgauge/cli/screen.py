@@ -1,4 +1,4 @@
-"""The screen: the two standard streams, progress, and questions to whoever sits in front of it."""
+"""What a person sees: the two standard streams, progress and questions; and the files that commands write."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
+from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.files import atomic, reason
 from dialgauge.report import Page, Terminal
 from dialgauge.text import plain
 
@@ -123,8 +125,6 @@ class Screen:
         except BrokenPipeError:
             raise
         except OSError as error:
-            from dialgauge.files import reason
-
             raise DialgaugeError(f"{_STREAMS[self.name]} cannot be written ({reason(error)})") from error
 
 
@@ -207,3 +207,47 @@ def _typed(ask: Callable[[], str]) -> str:
         return ask()
     except UnicodeDecodeError as error:
         raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as indented JSON, atomically; ``-`` is standard output."""
+    import msgspec
+
+    from dialgauge import runs
+
+    write_file(path, msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n")
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, atomically; ``-`` is standard output."""
+    if str(path) == "-":
+        out.write_bytes(content)
+        return
+    with atomic(path) as scratch:
+        scratch.write_bytes(content)
+
+
+def on_screen(json: Path | None) -> bool:
+    """Whether tables are printed: not when JSON takes standard output."""
+    return str(json) != "-"
+
+
+def print_sentence(text: str) -> None:
+    """A sentence of any length, folded so that a pipe shows it as a terminal does."""
+    out.print(fold(text, 80))
+
+
+def typed_command(command: str, folder: Path = Path()) -> str:
+    """A command of this program as it works when typed: with the program's path where the shell would not find it.
+
+    ``folder`` is the one it is to be typed in.
+    """
+    from shutil import which
+
+    program = Path(sys.argv[0])
+    if program.name != "dialgauge" or which("dialgauge") == str(program.absolute()):
+        return command
+    absolute = program.absolute()
+    if absolute.is_relative_to(Path.cwd()):
+        return command.replace("dialgauge", os.path.relpath(absolute, folder.absolute()), 1)
+    return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)

@@ -1,33 +1,31 @@
-"""``dialgauge tasks``: was the job done? Inform, Success, BLEU of recorded responses, and what these numbers hide."""
+"""``dialgauge tasks``: was the job done, by recorded responses; ``dialgauge review``: can I trust this agent's log?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from msgspec.structs import replace
 
-from dialgauge import tasks
-from dialgauge.cli import common
-from dialgauge.cli.app import EXIT_INCOMPLETE, group
+from dialgauge import report, tasks as scoring, trials
+from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import (
-    PATH,
-    Whole,
-    bundle,
-    measures_of,
-    option,
-    options,
-)
-from dialgauge.cli.output import OnScreen, Output
+from dialgauge.cli.options import FORMATS, PATH, TOOL_DOMAINS, bundle, measures_of, option, options
+from dialgauge.cli.output import OnScreen, Output, Resampling, named_systems, runs_page
 from dialgauge.errors import DialgaugeError
+from dialgauge.text import note_kind
 
 if TYPE_CHECKING:
-    from dialgauge.report import RunSet
+    from dialgauge.runs import Run
 
+#: Measures of several logs that are shown unasked.
+_SHOWN = 3
 
-app = group("tasks", "Was the job done? Responses scored against the user's goal and the database.")
+tasks = group("tasks", "Was the job done? Responses scored against the user's goal and the database.")
 
 
 @options
@@ -37,13 +35,13 @@ class Responses:
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."
     )
-    domains: Literal["file", "state", "placeholders"] | None = option(
+    mode: Literal["file", "state", "placeholders"] | None = option(
         "--domains",
         type=click.Choice(["file", "state", "placeholders"]),
         help="How to tell a response's domain: file (active_domains), state (what changed) or placeholders (their "
         "names). Default: file if every turn has active_domains, else state.",
     )
-    unanswered: Literal["skip", "fail"] = option(
+    missing: Literal["skip", "fail"] = option(
         "--unanswered",
         type=click.Choice(["skip", "fail"]),
         default="skip",
@@ -57,10 +55,9 @@ class Responses:
         type=click.Choice(["raw", "clean"]),
         help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
     )
-    no_human: bool = option("--no-human", is_flag=True, help="Leave out the scores of the human responses.")
 
 
-@app.command()
+@tasks.command("score")
 @click.argument(
     "files",
     nargs=-1,
@@ -70,28 +67,18 @@ class Responses:
 @click.option(
     "-m",
     "--measures",
-    "measures",
     multiple=True,
     metavar="NAMES",
     shell_complete=measures_of("tasks"),
     help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
     "'all'.",
 )
-@click.option(
-    "--resamples",
-    "resamples",
-    type=Whole(0, 1_000_000),
-    default=1000,
-    help="Bootstrap resamples for the 95% intervals; 0 for none.",
-)
-@click.option("--seed", "seed", type=Whole(0), default=0, help="Random seed for resampling.")
-@bundle(responses=Responses, output=Output, gates=Gates)
+@bundle(responses=Responses, resampling=Resampling, output=Output, gates=Gates)
 def score(
     files: tuple[str, ...],
     measures: tuple[str, ...],
-    resamples: int,
-    seed: int,
     responses: Responses,
+    resampling: Resampling,
     output: Output,
     gates: Gates,
 ) -> int:
@@ -107,25 +94,119 @@ def score(
             "dialgauge review LOG)",
             file=files[0] if files else None,
         )
-    gate = gates.gate(output.store, kinds=("tasks",), scores_files=True)
+    gate = gates.gate(output.store, "tasks", scores_files=True)
 
-    def scored(answers: Sequence[str] | Mapping[str, str]) -> RunSet:
-        return tasks.score_tasks(
+    def scored(answers: Sequence[str] | Mapping[str, str]) -> report.RunSet:
+        return scoring.score_tasks(
             files[0],
             answers,
             measures=measures or ["default"],
-            database=responses.database,
-            references=responses.references,
-            references_are=responses.references_are,
-            mode=responses.domains,
-            missing=responses.unanswered,
-            human=not responses.no_human,
-            resamples=resamples,
-            seed=seed,
             progress=OnScreen(),
+            **asdict(responses),
+            **asdict(resampling),
         )
 
-    results = scored(common.named_systems(list(files[1:])))
+    results = scored(named_systems(files[1:]))
     checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
-    output.present(results, checks=checks)
+    output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+
+
+@command("review")
+@click.argument(
+    "logs",
+    nargs=-1,
+    required=True,
+    metavar="LOG...",
+    help="Logs of agents in any known format (tau, chat messages, inspect, ...), each FILE or NAME=FILE.",
+)
+@click.option(
+    "-m",
+    "--measures",
+    multiple=True,
+    metavar="NAMES",
+    shell_complete=measures_of("trials"),
+    help="Measures, comma-separated: pass^4, Reward[DB], Cost(of=agent), pass^1[NAME] of a score.",
+)
+@click.option(
+    "--domain",
+    metavar="NAME|FOLDER",
+    shell_complete=TOOL_DOMAINS,
+    help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+)
+@click.option("--tasks", type=PATH, help="Grade the log again by the tasks of this file, and compare.")
+@click.option("--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV); repeatable.")
+@click.option("--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts.")
+@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
+@click.option(
+    "--success", default="", show_default=False, metavar="FIELD", help="The field of a log that says whether it passed."
+)
+@bundle(resampling=Resampling, output=Output, gates=Gates)
+def review(
+    logs: tuple[str, ...],
+    measures: tuple[str, ...],
+    domain: str | None,
+    tasks: Path | None,
+    judge: tuple[str, ...],
+    truth: str | None,
+    format: str | None,
+    success: str,
+    resampling: Resampling,
+    output: Output,
+    gates: Gates,
+) -> int:
+    """Review logs of agents: pass^k, whether each log is what it says, whether its verdicts replay and its tasks were
+    fair, and a suspect for each failure.
+
+    Several logs are compared. No language model is used. Code in a domain's folder runs with your permissions.
+    'dialgauge show latest --all' has everything.
+
+    Exit code: 0 nothing contradicts the log, 1 something does or it is incomplete, 3 a --fail-under or --fail-on-drop
+    check failed.
+    """
+    from dialgauge import api
+
+    gate = gates.gate(output.store, "trials", scores_files=True)
+    reviewed = partial(
+        api.review,
+        domain=domain,
+        judges=judge,
+        truth=truth,
+        measures=measures,
+        format=format,
+        success=success,
+        resamples=resampling.resamples,
+        seed=resampling.seed,
+    )
+    results = reviewed(named_systems(logs), tasks=tasks, progress=OnScreen())
+    checks = gate.check(results.runs, lambda file: reviewed([file]).runs[0])
+    stored = report.RunSet(output.store_runs(results.runs))
+    screen = _screen(stored)
+    page = _everything(stored.runs[0]) if len(stored) == 1 else screen
+    output.present(page, screen=screen, runs=stored.runs, checks=checks)
+    sound = stored.complete and not any(map(trials.doubts, stored.runs))
+    return checks.exit_code(0 if sound else EXIT_INCOMPLETE)
+
+
+def _everything(run: Run) -> report.Page:
+    """All tables for files but where the run comes from, which its manifest says."""
+    return report.run_page(run, [name for name in report.run_tables(run) if name != "provenance"])
+
+
+def _screen(results: report.RunSet) -> report.Page:
+    """The answers about one log and its failures; several logs side by side, and their comparison."""
+    runs: list[Run] = results.runs
+    if len(runs) == 1:
+        notes = [note for note in runs[0].notes if note_kind(note) in ("read_as", "verdict")]
+        return replace(report.run_page(runs[0], ["summary", "failures"]), notes=notes)
+    table = report.Table("", ["log", "conversations", "contradicted by"])
+    for name, run in results.items():
+        count = run.coverage["conversations"]
+        scored = f"{count.scored:,}" if run.coverage.complete else f"{count.scored:,} of {count.expected:,}"
+        table.add(name, scored, " ".join(trials.doubts(run)) or "nothing")
+    page, told = runs_page(results), results.page().warnings
+    for scores in page.tables.values():
+        if scores.columns[0].name == "measure":
+            scores.first = _SHOWN
+    warnings = [warning for warning in page.warnings if warning not in told]
+    return replace(page, warnings=warnings, tables={"logs": table, **page.tables}, notes=())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from dialgauge import formats, report, runs, users
-from dialgauge.cli import common
+from dialgauge import formats, report, users as scoring
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
@@ -17,7 +16,6 @@ from dialgauge.cli.options import (
     FORMATS,
     PATH,
     RUN,
-    Whole,
     bundle,
     measures_of,
     named_settings,
@@ -25,7 +23,7 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import OnScreen, Output, PageOutput
+from dialgauge.cli.output import OnScreen, Output, Resampling, Stored, Tables, named_systems
 
 
 @options
@@ -57,24 +55,24 @@ class Scoring:
         "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
     )
 
-    def options(self) -> users.UserOptions:
+    def options(self) -> scoring.UserOptions:
         """The options as the library takes them."""
-        return users.UserOptions(
+        return scoring.UserOptions(
             canonical_map=self.canonical_map,
             config=self.config,
-            overrides=(*(self.override or ()), *([f"mode={self.mode}"] if self.mode else ())),
+            overrides=(*self.override, *([f"mode={self.mode}"] if self.mode else ())),
             profile=self.dataset,
             format=self.format,
         )
 
 
-app = group(
+users = group(
     "users",
     "Simulated users: do they express their whole goal, ask everything they should, and why do they repeat themselves?",
 )
 
 
-@app.command()
+@users.command()
 @click.argument(
     "conversations",
     nargs=-1,
@@ -89,17 +87,12 @@ app = group(
     shell_complete=measures_of("users"),
     help="Measures, comma-separated; 'all' includes plugins.",
 )
-@click.option(
-    "--resamples", type=Whole(0, 1_000_000), default=1000, help="Bootstrap resamples for the 95% intervals; 0 for none."
-)
-@click.option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
-@bundle(scoring=Scoring, output=Output, gates=Gates)
+@bundle(scored_by=Scoring, resampling=Resampling, output=Output, gates=Gates)
 def score(
     conversations: tuple[str, ...],
     measures: tuple[str, ...],
-    resamples: int,
-    seed: int,
-    scoring: Scoring,
+    scored_by: Scoring,
+    resampling: Resampling,
     output: Output,
     gates: Gates,
 ) -> int:
@@ -111,22 +104,24 @@ def score(
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    gate = gates.gate(output.store, kinds=("users",), family="users", scores_files=True)
-    scored = partial(
-        users.score_users,
-        options=scoring.options(),
-        measures=measures or ["default"],
-        resamples=resamples,
-        seed=seed,
-        progress=OnScreen(),
-    )
-    results = scored(common.named_systems(conversations))
+    gate = gates.gate(output.store, "users", family="users", scores_files=True)
+
+    def scored(sources: list[str] | dict[str, str]) -> report.RunSet:
+        return scoring.score_users(
+            sources,
+            options=scored_by.options(),
+            measures=measures or ["default"],
+            progress=OnScreen(),
+            **asdict(resampling),
+        )
+
+    results = scored(named_systems(conversations))
     checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
-    output.present(results, checks=checks)
+    output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
-@app.command()
+@users.command()
 @click.argument(
     "conversations",
     nargs=-1,
@@ -136,10 +131,6 @@ def score(
     "of a stored run.",
 )
 @click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
-@click.option(
-    "--resamples", type=Whole(0, 1_000_000), default=1000, help="Bootstrap resamples for the 95% intervals; 0 for none."
-)
-@click.option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
 @click.option(
     "--judge",
     default="",
@@ -153,14 +144,13 @@ def score(
     metavar="NAME=VALUE",
     help="Judge setting: model, key_env, cassette, ...; repeatable.",
 )
-@bundle(output=Output)
+@bundle(resampling=Resampling, output=Output)
 def faults(
     conversations: tuple[str, ...],
     format: str | None,
-    resamples: int,
-    seed: int,
     judge: str,
     judge_set: tuple[str, ...],
+    resampling: Resampling,
     output: Output,
 ) -> int:
     """Find what users get wrong: nine kinds of fault.
@@ -173,86 +163,76 @@ def faults(
     """
     from dialgauge.users.faults import model_judge, user_faults
 
-    asked = model_judge(judge, named_settings(judge_set, "--judge-set"), seed=seed) if judge else None
+    settings = named_settings(judge_set, "--judge-set")
     results = user_faults(
-        common.named_systems(conversations),
+        named_systems(conversations),
         format=format,
-        resamples=resamples,
-        seed=seed,
-        judge=asked,
+        judge=model_judge(judge, settings, seed=resampling.seed) if judge else None,
         progress=OnScreen(),
+        **asdict(resampling),
     )
-    output.present(results)
+    output.present_runs(results)
     return 0 if results.complete else EXIT_INCOMPLETE
 
 
-@app.command()
+@options
+class Conditions:
+    """What happened in a conversation."""
+
+    behaviour: str = option(
+        "--behaviour",
+        default="",
+        metavar="NAME",
+        shell_complete=BEHAVIOURS,
+        help="With this behaviour (see 'dialgauge explain behaviours').",
+    )
+    verdict: str = option(
+        "--verdict",
+        default="",
+        metavar="NAME",
+        shell_complete=names_of("users", "VERDICTS"),
+        help="With this verdict, for example missing.",
+    )
+    cause: str = option(
+        "--cause",
+        default="",
+        metavar="NAME",
+        shell_complete=names_of("users", "CAUSES"),
+        help="With a point lost by this cause, for example 'user policy'.",
+    )
+    domain: str = option("--domain", default="", metavar="NAME", help="In this domain.")
+    slot: str = option("--slot", default="", metavar="NAME", help="About this slot.")
+    end: str | None = option(
+        "--end", type=click.Choice(["loop", "goodbye", "open"]), help="How it ends: loop, goodbye or open."
+    )
+
+
+@users.command()
 @click.argument("run", type=RUN, help="A run of 'users score': its id or the beginning, system, tag or latest.")
-@click.option(
-    "--behaviour",
-    default="",
-    metavar="NAME",
-    shell_complete=BEHAVIOURS,
-    help="With this behaviour (see 'dialgauge explain behaviours').",
-)
-@click.option(
-    "--verdict",
-    default="",
-    metavar="NAME",
-    shell_complete=names_of("users", "VERDICTS"),
-    help="With this verdict, for example missing.",
-)
-@click.option(
-    "--cause",
-    default="",
-    metavar="NAME",
-    shell_complete=names_of("users", "CAUSES"),
-    help="With a point lost by this cause, for example 'user policy'.",
-)
-@click.option("--domain", default="", metavar="NAME", help="In this domain.")
-@click.option("--slot", default="", metavar="NAME", help="About this slot.")
-@click.option("--end", type=click.Choice(["loop", "goodbye", "open"]), help="How it ends: loop, goodbye or open.")
-@click.option("--store", type=PATH, metavar="FOLDER", help="Run store folder. Default: $DIALGAUGE_RUNS or ./runs.")
-@bundle(output=PageOutput)
-def find(
-    run: str,
-    behaviour: str,
-    verdict: str,
-    cause: str,
-    domain: str,
-    slot: str,
-    end: str | None,
-    store: Path | None,
-    output: PageOutput,
-) -> None:
+@bundle(conditions=Conditions, store=Stored, output=Tables)
+def find(run: str, conditions: Conditions, store: Stored, output: Tables) -> None:
     """Find conversations of a run by what happened in them.
 
     All conditions but --end are about one mention.
 
     dialgauge users find latest --behaviour missed_constraints --domain restaurant --end loop
     """
-    opened = runs.Store(store).open(run)
-    page = users.find_conversations(
-        opened, behaviour=behaviour, verdict=verdict, cause=cause, domain=domain, slot=slot, end=end or ""
-    )
-    output.present(page, runs=[opened])
+    opened = store.open(run)
+    asked = {**asdict(conditions), "end": conditions.end or ""}
+    output.present(scoring.find_conversations(opened, **asked), runs=[opened])
 
 
-@app.command()
+@users.command()
 @click.argument("conversations", nargs=-1, required=True, help="Recorded conversations: one source per user model.")
 @click.option(
     "--corpus", type=PATH, required=True, help="People's dialogues with user acts and the same ids (MultiWOZ)."
 )
-@click.option(
-    "--resamples", type=Whole(0, 1_000_000), default=1000, help="Bootstrap resamples for the 95% intervals; 0 for none."
-)
-@click.option("--seed", type=Whole(0), default=0, help="Random seed for resampling.")
-@bundle(scoring=Scoring, output=PageOutput)
+@bundle(scored_by=Scoring, resampling=Resampling, output=Tables)
 def likeness(
-    conversations: tuple[str, ...], corpus: Path, resamples: int, seed: int, scoring: Scoring, output: PageOutput
+    conversations: tuple[str, ...], corpus: Path, scored_by: Scoring, resampling: Resampling, output: Tables
 ) -> None:
     """Compare users with people: acts, lengths and GCDF1."""
     named = formats.named_files(conversations)
-    compared = users.likeness(corpus, named, scoring.options(), resamples=resamples, seed=seed)
-    table = users.likeness_table(compared, corpus.name)
+    compared = scoring.likeness(corpus, named, scored_by.options(), **asdict(resampling))
+    table = scoring.likeness_table(compared, corpus.name)
     output.present(report.Page(title=", ".join(named), tables={"likeness": table}))

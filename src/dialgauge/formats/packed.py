@@ -58,7 +58,7 @@ def reading_errors(name: str) -> Iterator[None]:
 
 def too_big(name: str, limit: int) -> DialgaugeError:
     """The error for data that grows past the limit when unpacked."""
-    meant = "if that is intended, unpack it first or use 'dialgauge data convert --max-bytes'"
+    meant = "if that is intended, unpack it first"
     return DialgaugeError(f"it unpacks to more than {limit:,} bytes; {meant}", file=name)
 
 

@@ -21,7 +21,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Coverage, Score
 from dialgauge.runs.tables import TableInfo, is_table_name
 from dialgauge.runs.workspace import write_durably, writing
-from dialgauge.text import Note
 
 if TYPE_CHECKING:
     from dialgauge.measures import Scores
@@ -81,11 +80,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if len(self.notes) != len(self.note_kinds):
             raise ValueError("notes and note_kinds differ in length")
-
-
-def notes_of(manifest: Manifest) -> list[str]:
-    """The notes with their kinds."""
-    return [Note(kind, text) for kind, text in zip(manifest.note_kinds, manifest.notes, strict=True)]
 
 
 def new_id(created: datetime, kind: str, name: str, end: str = "") -> str:

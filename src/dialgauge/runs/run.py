@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import polars as pl
@@ -18,7 +19,7 @@ from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.files import parquet_bytes, reason
 from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
-from dialgauge.runs.manifest import Manifest, left_out, load, new_id, notes_of, plain
+from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, this_command, with_origin
 from dialgauge.runs.stored_table import StoredTable
 from dialgauge.runs.tables import (
@@ -38,7 +39,7 @@ from dialgauge.runs.tables import (
     schema_of,
     whole,
 )
-from dialgauge.text import note_kind, plain as printable, some_of
+from dialgauge.text import Note, note_kind, plain as printable, some_of
 
 DetailsT = TypeVar("DetailsT")
 
@@ -60,7 +61,7 @@ class SharedCorpus:
         return encode_corpus(self.dialogues)
 
 
-class Run:
+class Run(ABC):
     """One run. Tables are read, or made, when asked for; ``path`` is its folder, where it is stored.
 
     >>> import dialgauge
@@ -70,21 +71,48 @@ class Run:
     ('tracking', 'mine', <Score 1, n=1>, ['dialogue', 'measure', 'num', 'den'])
     """
 
-    def __init__(self, facts: Manifest, content: _Content) -> None:
+    #: Whether it lies in a store.
+    stored = False
+
+    def __init__(self, facts: Manifest) -> None:
         self._facts = facts
-        self._content = content
         self._frames: dict[str, pl.DataFrame] = {}
 
     @classmethod
-    def load(cls, path: Path, manifest: Manifest | None = None) -> Run:
+    def load(cls, path: Path, manifest: Manifest | None = None) -> StoredRun:
         """The run in a folder of a store; damage to its manifest is an error."""
-        manifest = manifest or load(path)
-        return cls(manifest, _Stored(path, manifest))
+        return StoredRun(path, manifest or load(path))
 
-    @cached_property
+    @property
+    @abstractmethod
     def manifest(self) -> Manifest:
         """Everything about the run but its tables."""
-        return self._content.manifest(self._facts)
+
+    @property
+    @abstractmethod
+    def tables(self) -> Mapping[str, TableInfo]:
+        """The tables by name, the three that every run has first: rows, columns, checksum."""
+
+    @property
+    @abstractmethod
+    def has_corpus(self) -> bool:
+        """Whether it has dialogues of its own."""
+
+    @abstractmethod
+    def given_table(self, name: str) -> GivenTable:
+        """One table for storing it: a large one in pieces."""
+
+    @abstractmethod
+    def dialogues(self) -> Iterator[Dialogue]:
+        """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
+
+    @abstractmethod
+    def encoded_corpus(self) -> EncodedCorpus | None:
+        """The dialogues as a store keeps them; None where the run has no corpus."""
+
+    @abstractmethod
+    def _table(self, name: str) -> pl.DataFrame:
+        """One table, read or made."""
 
     @property
     def id(self) -> str:
@@ -115,9 +143,6 @@ class Run:
     def __contains__(self, measure: object) -> bool:
         return measure in self.scores
 
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.scores)
-
     @property
     def signature(self) -> str:
         """What the signatures of all scores share."""
@@ -146,22 +171,17 @@ class Run:
     @property
     def notes(self) -> list[str]:
         """What a reader of the scores should know."""
-        return notes_of(self._facts)
-
-    @property
-    def stored(self) -> bool:
-        """Whether it lies in a store."""
-        return isinstance(self._content, _Stored)
+        return [Note(kind, text) for kind, text in zip(self._facts.note_kinds, self._facts.notes, strict=True)]
 
     @property
     def path(self) -> Path:
         """The folder of a stored run."""
-        return self._stored.path
+        raise ValueError("the run is in memory only; store.add(run) stores it")
 
     @property
-    def tables(self) -> Mapping[str, TableInfo]:
-        """The tables by name, the three that every run has first: rows, columns, checksum."""
-        return self._content.tables
+    def files(self) -> Mapping[str, list[Path]]:
+        """The Parquet files of each table of a stored run that has some; tables without rows may have none."""
+        raise ValueError("the run is in memory only; store.add(run) stores it")
 
     def table(self, name: str) -> pl.DataFrame:
         """One table, read once; of a stored run after comparing its bytes with the checksum."""
@@ -169,16 +189,11 @@ class Run:
             where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
             raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
         if name not in self._frames:
-            self._frames[name] = self._content.table(name)
+            self._frames[name] = self._table(name)
         return self._frames[name]
 
-    def given_table(self, name: str) -> GivenTable:
-        """One table for storing it: a large one in pieces."""
-        return self._content.given(name)
-
-    def dialogues(self) -> Iterator[Dialogue]:
-        """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
-        return self._content.dialogues()
+    def verify(self, *names: str) -> None:  # noqa: B027 - in memory there is nothing to compare
+        """Compare the bytes of some stored tables, or of all, with their checksums."""
 
     def dialogue(self, name: str) -> Dialogue:
         """One dialogue of the corpus, whatever way its id is written."""
@@ -189,40 +204,6 @@ class Run:
         heads, turns = (self.table(table) for table in CORPUS_TABLES)
         return next(decode_corpus(heads.filter(heads["dialogue"] == known), turns.filter(turns["dialogue"] == known)))
 
-    @property
-    def has_corpus(self) -> bool:
-        """Whether it has dialogues of its own."""
-        return self._content.has_corpus
-
-    def encoded_corpus(self) -> EncodedCorpus | None:
-        """The dialogues as a store keeps them; None where the run has no corpus."""
-        return self._content.encoded()
-
-    @property
-    def files(self) -> Mapping[str, list[Path]]:
-        """The Parquet files of each table of a stored run that has some; tables without rows may have none."""
-        return {name: table.paths for name, table in self._stored.stored.items()}
-
-    def checked_files(self, name: str) -> list[Path]:
-        """The files of a table after comparing all bytes with the checksum."""
-        return self._stored.stored[name].verified()
-
-    def check(self) -> None:
-        """Look at presence and size of every table (quick; :meth:`verify` reads all bytes)."""
-        for table in self._stored.stored.values():
-            table.check()
-
-    def verify(self) -> None:
-        """Compare every table's bytes with its checksum."""
-        for table in self._stored.stored.values():
-            table.verified()
-
-    @property
-    def _stored(self) -> _Stored:
-        if isinstance(self._content, _Stored):
-            return self._content
-        raise ValueError("the run is in memory only; store.add(run) stores it")
-
     def __repr__(self) -> str:
         shown = [f"{name} {'-' if score.value is None else f'{score:.4g}'}" for name, score in self.scores.items()]
         where = self.id if self.stored else "not stored"
@@ -232,6 +213,149 @@ class Run:
         report = import_module("dialgauge.report")  # by name: that room stands above
         html: str = report.notebook_html(report.run_summary(self))
         return html
+
+
+class MemoryRun(Run):
+    """A run that is not stored; inputs are read when the manifest is needed."""
+
+    def __init__(
+        self, facts: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None, inputs: Iterable[Source] = ()
+    ) -> None:
+        super().__init__(facts)
+        self._given = frames
+        self._corpus = corpus
+        self._inputs = tuple(inputs)
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return with_origin(self._facts, self._inputs)
+
+    @property
+    def tables(self) -> Mapping[str, TableInfo]:
+        # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
+        return _MadeTables((*CORPUS_TABLES, *self._given), self.table)
+
+    @property
+    def has_corpus(self) -> bool:
+        return self._corpus is not None
+
+    def given_table(self, name: str) -> GivenTable:
+        if name in self._frames:
+            return self._frames[name]
+        if name in CORPUS_TABLES:
+            return self._encoded.tables[name]
+        given = self._given[name]
+        return given() if callable(given) else given
+
+    def _table(self, name: str) -> pl.DataFrame:
+        frame = whole(self.given_table(name))
+        check_columns(name, frame.columns)
+        check_fixed(name, frame)
+        return frame
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        if isinstance(self._corpus, SharedCorpus):
+            return iter(self._corpus.dialogues)
+        return iter(self._corpus() if callable(self._corpus) else self._corpus or ())
+
+    @cached_property
+    def _encoded(self) -> EncodedCorpus:
+        if isinstance(self._corpus, SharedCorpus):
+            return self._corpus.encoded
+        return encode_corpus(self._corpus() if callable(self._corpus) else self._corpus or ())
+
+    def encoded_corpus(self) -> EncodedCorpus | None:
+        return None if self._corpus is None else self._encoded
+
+
+class _MadeTables(Mapping[str, TableInfo]):
+    """The tables of a run in memory: listing them makes none, looking at one makes it."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str], pl.DataFrame]) -> None:
+        self._names = dict.fromkeys(names)
+        self._make = make
+
+    def __getitem__(self, name: str) -> TableInfo:
+        if name not in self._names:
+            raise KeyError(name)
+        frame = self._make(name)
+        return TableInfo(frame.height, schema_of(frame), 0, "")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class StoredRun(Run):
+    """A run in a store: its own files, and those of its corpus, each checked when it is read."""
+
+    stored = True
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        super().__init__(manifest)
+        self._path = path
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._facts
+
+    @cached_property
+    def _stored(self) -> dict[str, StoredTable]:
+        """The tables that have files."""
+        checksum, corpora = self._facts.corpus, Corpora(self.path.parent)
+        try:
+            shared = corpora.tables(checksum) if checksum else {}
+        except DialgaugeError as error:
+            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
+        corpus = {name: StoredTable(name, shared[name], corpora.folder(checksum), self.path) for name in shared}
+        own = self._facts.tables.items()
+        return corpus | {name: StoredTable(name, info, self.path, self.path) for name, info in own}
+
+    @cached_property
+    def tables(self) -> Mapping[str, TableInfo]:
+        stored = {name: table.info for name, table in self._stored.items()}
+        return {**{name: stored.get(name) or empty_info(name) for name in FIXED}, **stored}
+
+    @property
+    def has_corpus(self) -> bool:
+        return bool(self._facts.corpus)
+
+    @property
+    def files(self) -> Mapping[str, list[Path]]:
+        return {name: table.paths for name, table in self._stored.items()}
+
+    def check(self) -> None:
+        """Look at presence and size of every table (:meth:`verify` reads all bytes)."""
+        for table in self._stored.values():
+            table.check()
+
+    def verify(self, *names: str) -> None:
+        for name in names or self._stored:
+            self._stored[name].verify()
+
+    def given_table(self, name: str) -> GivenTable:
+        return Pieces(self._stored[name].pieces) if name in self._stored else empty_table(name)
+
+    def _table(self, name: str) -> pl.DataFrame:
+        return self._stored[name].read() if name in self._stored else empty_table(name)
+
+    def dialogues(self) -> Iterator[Dialogue]:
+        try:
+            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+            raise self._stored[TURNS].damage(f"holds something that is not a dialogue ({reason(error)})") from error
+
+    def encoded_corpus(self) -> EncodedCorpus | None:
+        return encode_corpus(self.dialogues()) if self.has_corpus else None
 
 
 def new_run(
@@ -268,148 +392,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return Run(facts, _Memory({DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, tuple(inputs)))
-
-
-def run_in_memory(manifest: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None) -> Run:
-    """A run in memory with a finished manifest."""
-    return Run(manifest, _Memory(frames, corpus, tuple(manifest.inputs)))
-
-
-class _Content(Protocol):
-    """Tables and dialogues of a run, wherever they lie."""
-
-    @property
-    def tables(self) -> Mapping[str, TableInfo]: ...
-    @property
-    def has_corpus(self) -> bool: ...
-    def manifest(self, facts: Manifest) -> Manifest: ...
-    def table(self, name: str) -> pl.DataFrame: ...
-    def given(self, name: str) -> GivenTable: ...
-    def dialogues(self) -> Iterator[Dialogue]: ...
-    def encoded(self) -> EncodedCorpus | None: ...
-
-
-class _Memory:
-    """Those of a run that is not stored."""
-
-    def __init__(self, frames: Mapping[str, Frame], corpus: CorpusSource | None, inputs: tuple[Source, ...]) -> None:
-        self._frames = frames
-        self._corpus = corpus
-        self._inputs = inputs
-        self._made: dict[str, pl.DataFrame] = {}
-
-    @property
-    def tables(self) -> Mapping[str, TableInfo]:
-        # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
-        return _MadeTables((*CORPUS_TABLES, *self._frames), self.table)
-
-    @property
-    def has_corpus(self) -> bool:
-        return self._corpus is not None
-
-    def manifest(self, facts: Manifest) -> Manifest:
-        return with_origin(facts, self._inputs)
-
-    def table(self, name: str) -> pl.DataFrame:
-        if name not in self._made:
-            frame = whole(self.given(name))
-            check_columns(name, frame.columns)
-            check_fixed(name, frame)
-            self._made[name] = frame
-        return self._made[name]
-
-    def given(self, name: str) -> GivenTable:
-        if name in self._made:
-            return self._made[name]
-        if name in CORPUS_TABLES:
-            return self._encoded.tables[name]
-        given = self._frames[name]
-        return given() if callable(given) else given
-
-    def dialogues(self) -> Iterator[Dialogue]:
-        if isinstance(self._corpus, SharedCorpus):
-            return iter(self._corpus.dialogues)
-        return iter(self._corpus() if callable(self._corpus) else self._corpus or ())
-
-    @cached_property
-    def _encoded(self) -> EncodedCorpus:
-        if isinstance(self._corpus, SharedCorpus):
-            return self._corpus.encoded
-        return encode_corpus(self._corpus() if callable(self._corpus) else self._corpus or ())
-
-    def encoded(self) -> EncodedCorpus | None:
-        return None if self._corpus is None else self._encoded
-
-
-class _MadeTables(Mapping[str, TableInfo]):
-    """The tables of a run in memory: listing them makes none, looking at one makes it."""
-
-    def __init__(self, names: Sequence[str], make: Callable[[str], pl.DataFrame]) -> None:
-        self._names = dict.fromkeys(names)
-        self._make = make
-
-    def __getitem__(self, name: str) -> TableInfo:
-        if name not in self._names:
-            raise KeyError(name)
-        frame = self._make(name)
-        return TableInfo(frame.height, schema_of(frame), 0, "")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-class _Stored:
-    """Those of a run in a store: its own files, and those of its corpus, each checked when it is read."""
-
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
-        self._manifest = manifest
-
-    @cached_property
-    def stored(self) -> dict[str, StoredTable]:
-        """The tables that have files."""
-        checksum, corpora = self._manifest.corpus, Corpora(self.path.parent)
-        try:
-            shared = corpora.tables(checksum) if checksum else {}
-        except DialgaugeError as error:
-            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
-        corpus = {name: StoredTable(name, shared[name], corpora.folder(checksum), self.path) for name in shared}
-        own = self._manifest.tables.items()
-        return corpus | {name: StoredTable(name, info, self.path, self.path) for name, info in own}
-
-    @cached_property
-    def tables(self) -> Mapping[str, TableInfo]:
-        stored = {name: table.info for name, table in self.stored.items()}
-        return {**{name: stored.get(name) or empty_info(name) for name in FIXED}, **stored}
-
-    @property
-    def has_corpus(self) -> bool:
-        return bool(self._manifest.corpus)
-
-    def manifest(self, facts: Manifest) -> Manifest:
-        return facts
-
-    def table(self, name: str) -> pl.DataFrame:
-        return self.stored[name].read() if name in self.stored else empty_table(name)
-
-    def given(self, name: str) -> GivenTable:
-        return Pieces(self.stored[name].pieces) if name in self.stored else empty_table(name)
-
-    def dialogues(self) -> Iterator[Dialogue]:
-        try:
-            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise self.stored[TURNS].damage(f"holds something that is not a dialogue ({reason(error)})") from error
-
-    def encoded(self) -> EncodedCorpus | None:
-        return encode_corpus(self.dialogues()) if self.has_corpus else None
+    return MemoryRun(facts, {DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, inputs)
 
 
 class _PackedRun(msgspec.Struct):
@@ -431,4 +414,4 @@ def unpacked_run(content: bytes) -> Run:
     packed = msgspec.msgpack.decode(content, type=_PackedRun)
     frames = {name: pl.read_parquet(io.BytesIO(table)) for name, table in packed.tables.items()}
     manifest = msgspec.structs.replace(packed.manifest, command=plain(this_command()))  # not the worker's
-    return run_in_memory(manifest, frames, packed.corpus)
+    return MemoryRun(manifest, frames, packed.corpus, manifest.inputs)

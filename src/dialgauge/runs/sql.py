@@ -136,7 +136,7 @@ def _make_tables(
 
 def _is_sound(run: Run, table: str, tell: Callable[[DialgaugeError], None]) -> bool:
     try:
-        run.checked_files(table)
+        run.verify(table)
     except DialgaugeError as problem:
         tell(problem)
         return False

@@ -47,15 +47,14 @@ class StoredTable:
         if size != self.info.size:
             raise self.damage(f"has {size:,} bytes where {self.info.size:,} were written")
 
-    def verified(self) -> list[Path]:
-        """The files, after comparing all bytes with the checksum."""
+    def verify(self) -> None:
+        """Compare all bytes with the checksum."""
         self.check()
         try:
             digests = [sha256_of(path) for path in self.paths]
         except OSError as error:
             raise self._unreadable(error) from error
         self._compare(digests)
-        return self.paths
 
     def read(self) -> pl.DataFrame:
         """The whole table, after comparing its bytes with the checksum."""
