@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import dialgauge
-from dialgauge.cli import COMMANDS
+from dialgauge.cli import COMMANDS, module_of
 from dialgauge.cli.app import commands_of
 from support.source_trees import syntax_nodes
 
@@ -83,8 +83,8 @@ def speakers(path: Path) -> tuple[str, ...]:
     room, *rest = path.relative_to(SOURCE).parts
     if room != "cli":
         return ROOMS.get(room, ())
-    stem = rest[0].removesuffix(".py").split("_")[0]
-    return (stem,) if stem in COMMANDS else tuple(COMMANDS)
+    module = f"dialgauge.cli.{rest[0].removesuffix('.py')}"
+    return tuple(word for word in COMMANDS if module_of(word) == module) or tuple(COMMANDS)
 
 
 def mentions() -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -241,7 +241,7 @@ class TestUnreadable:
         line = msgspec.json.encode(Dialogue(id="a", turns=exchange("x" * 1000))) + b"\n"
         (tmp_path / "bomb.jsonl.gz").write_bytes(gzip.compress(line * 5000))
         report = check([tmp_path / "bomb.jsonl.gz"], limit=1_000_000)
-        assert "--max-bytes" in report.unread[0].why
+        assert "unpack it first" in report.unread[0].why
 
     def test_an_archive_that_points_outside(self, tmp_path: Path) -> None:
         with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:

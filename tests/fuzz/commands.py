@@ -173,7 +173,7 @@ def _spoil(words: list[str], chance: Random) -> None:
 
 
 #: Options that would leave the sandbox, take minutes, or open a connection that waits.
-_LEFT_OUT = {"--help", "--max-bytes"}
+_LEFT_OUT = {"--help"}
 
 
 @cache

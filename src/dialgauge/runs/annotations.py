@@ -87,28 +87,6 @@ def write_annotations(run: Path, content: Annotations) -> None:
             (run / _SCRATCH).unlink(missing_ok=True)
 
 
-def with_run_note(old: Annotations, tags: Iterable[str] | None, note: str | None) -> Annotations:
-    """The annotations with other tags or another note of the run; None leaves them."""
-    return msgspec.structs.replace(
-        old,
-        tags=old.tags if tags is None else _tags(tags),
-        note=old.note if note is None else _note(note),
-    )
-
-
-def with_dialogue_note(old: Annotations, dialogue: str, labels: Iterable[str] | None, note: str | None) -> Annotations:
-    """The annotations with other labels or another note of a dialogue; None leaves them."""
-    before = old.dialogues.get(dialogue, DialogueNote())
-    after = DialogueNote(
-        labels=before.labels if labels is None else _labels(labels, "label"),
-        note=before.note if note is None else _note(note),
-    )
-    changed = {**old.dialogues, dialogue: after}
-    if after == DialogueNote():
-        del changed[dialogue]
-    return msgspec.structs.replace(old, dialogues=changed)
-
-
 def check_dialogue(run: Run, dialogue: str) -> None:
     """An error unless the run has the dialogue: in its corpus or, where it has none, among its scores."""
     table = DIALOGUES if run.tables[DIALOGUES].rows else DIALOGUE_SCORES
@@ -118,37 +96,21 @@ def check_dialogue(run: Run, dialogue: str) -> None:
         )
 
 
-def _tags(texts: Iterable[str]) -> tuple[str, ...]:
-    tags = _labels(texts, "tag")
-    for tag in tags:
-        if tag.partition(":")[0] == LATEST:
+def checked_labels(texts: Iterable[str], what: str) -> tuple[str, ...]:
+    """Each label or tag once, in its order, without the space around it."""
+    labels = tuple(dict.fromkeys(" ".join(encodable(text).split()) for text in texts))
+    for label in labels:
+        if not label or len(label) > LONGEST_LABEL:
+            raise DialgaugeError(f"a {what} has 1 to {LONGEST_LABEL} characters (got '{_cut(label)}'); write a note")
+        if what == "tag" and label.partition(":")[0] == LATEST:
             raise DialgaugeError(f"'{LATEST}' means the newest run and cannot be a tag; choose another word")
-    return tags
+    if len(labels) > MOST_LABELS:
+        raise DialgaugeError(f"at most {MOST_LABELS} {what}s are allowed (got {len(labels):,}); leave some out")
+    return labels
 
 
-def _labels(texts: Iterable[str], what: str) -> tuple[str, ...]:
-    """Each text once, in its order, without the space around it."""
-    if isinstance(texts, str):
-        raise TypeError(f"give a list of {what}s, not one text")
-    known = tuple(dict.fromkeys(_label(text, what) for text in texts))
-    if len(known) > MOST_LABELS:
-        raise DialgaugeError(f"at most {MOST_LABELS} {what}s are allowed (got {len(known):,}); leave some out")
-    return known
-
-
-def _label(text: str, what: str) -> str:
-    label = " ".join(encodable(text).split())
-    if not label:
-        raise DialgaugeError(f"a {what} cannot be empty; leave it out")
-    if len(label) > LONGEST_LABEL:
-        raise DialgaugeError(
-            f"a {what} can have at most {LONGEST_LABEL} characters; '{_cut(label)}' has {len(label):,}; "
-            "shorten it, or write a note"
-        )
-    return label
-
-
-def _note(text: str) -> str:
+def checked_note(text: str) -> str:
+    """A note without the space around it."""
     note = encodable(text).strip()
     if len(note) > LONGEST_NOTE:
         raise DialgaugeError(f"a note can have at most {LONGEST_NOTE:,} characters (got {len(note):,}); shorten it")

@@ -16,10 +16,11 @@ from dialgauge.files import probe
 from dialgauge.runs.annotations import (
     LATEST,
     Annotations,
+    DialogueNote,
     check_dialogue,
+    checked_labels,
+    checked_note,
     read_annotations,
-    with_dialogue_note,
-    with_run_note,
     write_annotations,
 )
 from dialgauge.runs.corpora import CORPORA, Corpora
@@ -281,13 +282,15 @@ class Store:
 
         def change(old: Annotations) -> Annotations:
             kept = [tag for tag in (*old.tags, *added) if tag not in gone]
-            return with_run_note(old, list(dict.fromkeys(kept)), None)
+            return replace(old, tags=checked_labels(kept, "tag"))
 
         return self._rewrite(self.resolve(id), change)
 
     def annotate(self, id: str, *, tags: Iterable[str] | None = None, note: str | None = None) -> Annotations:
         """Replace the tags or the note of a run; None leaves them, and an empty text or list removes them."""
-        return self._rewrite(self.resolve(id), lambda old: with_run_note(old, tags, note))
+        new: dict[str, Any] = {} if tags is None else {"tags": checked_labels(tags, "tag")}
+        new |= {} if note is None else {"note": checked_note(note)}
+        return self._rewrite(self.resolve(id), lambda old: replace(old, **new))
 
     def annotate_dialogue(
         self, id: str, dialogue: str, *, labels: Iterable[str] | None = None, note: str | None = None
@@ -296,7 +299,15 @@ class Store:
         run = self.open(id)
         if dialogue not in read_annotations(run.path).dialogues:
             check_dialogue(run, dialogue)
-        return self._rewrite(run.id, lambda old: with_dialogue_note(old, dialogue, labels, note))
+        new: dict[str, Any] = {} if labels is None else {"labels": checked_labels(labels, "label")}
+        new |= {} if note is None else {"note": checked_note(note)}
+
+        def change(old: Annotations) -> Annotations:
+            after = replace(old.dialogues.get(dialogue, DialogueNote()), **new)
+            changed = {**old.dialogues, dialogue: after}
+            return replace(old, dialogues={name: text for name, text in changed.items() if text != DialogueNote()})
+
+        return self._rewrite(run.id, change)
 
     def _rewrite(self, name: str, change: Callable[[Annotations], Annotations]) -> Annotations:
         """Change the annotations of a run while no other process does."""
