@@ -48,10 +48,6 @@ class StateReader:
 
     def __init__(self, mapping: Mapping, file: str, place: Callable[..., str] = lambda *path: "") -> None:
         self._mapping, self._file, self._place = mapping, file, place
-        self._absent = frozenset(str(value).strip().lower() for value in mapping.absent)
-        self._columns: dict[tuple[str, tuple[str, ...]], list[tuple[str, str, str]]] = {}
-        #: States by how they are written and their text: most turns repeat another's.
-        self._states: dict[tuple[tuple[str, ...], str, str], State] = {}
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows; states that may be changes are noted or, where there are several, refused."""
@@ -70,18 +66,23 @@ class StateReader:
 
     def dialogues(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows, in the order in which they begin."""
-        mapping = self._with_decoders(chosen)
-        self._mapping = mapping
+        mapping = self._mapping
+        sides = [_Side(name, wanted, mapping) for name in SIDES if (wanted := mapping.field(name)) is not None]
+        for side in sides:
+            try:
+                side.prepare(chosen)
+            except Misfit as error:
+                raise DialgaugeError(f"{side.name}: {error}{self._place(side.name)}", file=self._file) from None
+        mapping = self._mapping = replace(mapping, **{side.name: side.wanted for side in sides})
         if notes.reading is not None:
             notes.reading.mapping = mapping
             notes.reading.unread = unread_fields(mapping, chosen[:200])
-        turn = mapping.field("turn") or Field()
-        notes.numbered_from = max(notes.numbered_from, turn.first)
+        notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
         numbered = self._by_dialogue(chosen)
         self._note_turns_in_ids(numbered, notes)
         for name, turns in numbered.items():
             try:
-                yield self._dialogue(name, turns, notes)
+                yield Dialogue(id=name, turns=tuple(self._turns(name, sorted(turns.items()), sides, notes)))
             except DialgaugeError as error:
                 notes.refuse(error)
 
@@ -95,11 +96,11 @@ class StateReader:
     def _refuse(self, row: Row, name: str, error: object) -> NoReturn:
         raise DialgaugeError(f"row {row.number + 1}: {name}: {error}{self._place(name)}", file=self._file) from None
 
-    def _texts_of(self, name: str, chosen: Sequence[Row]) -> tuple[list[Any], list[dict[str, str | None]]]:
-        """The values of a field in all rows, and what its pattern finds in them."""
+    def _matched(self, name: str, chosen: Sequence[Row]) -> list[dict[str, Any]]:
+        """What each row says of a field, under its name, or under the names of the groups of its pattern."""
         wanted = self._mapping.field(name)
         if wanted is None:
-            return [None] * len(chosen), []
+            return [{}] * len(chosen)
         values = []
         for row in chosen:
             try:
@@ -107,7 +108,7 @@ class StateReader:
             except Misfit as error:
                 self._refuse(row, name, error)
         if not wanted.match:
-            return values, []
+            return [{name: value} for value in values]
         try:
             groups = Pattern(wanted.match).groups([as_text(value) for value in values])
         except Misfit as error:
@@ -115,32 +116,25 @@ class StateReader:
         for row, value, found in zip(chosen, values, groups, strict=True):
             if not found:
                 self._refuse(row, name, f"{shown(value)} does not match {wanted.match}")
-        return values, groups
+        return [{name: value, **found} for value, found in zip(values, groups, strict=True)]
 
-    def _by_dialogue(self, chosen: Sequence[Row]) -> dict[str, list[tuple[int, list[Row]]]]:
-        """Rows by dialogue and turn; turns in order, with the rows of each."""
-        mapping = self._mapping
-        names, from_name = self._texts_of("dialogue", chosen)
-        numbers, from_turn = self._texts_of("turn", chosen)
-        has_turn = mapping.field("turn") is not None or any("turn" in found for found in from_name[:1])
+    def _by_dialogue(self, chosen: Sequence[Row]) -> dict[str, dict[int, list[Row]]]:
+        """Rows by dialogue and turn."""
+        turn = self._mapping.field("turn") or Field()
         grouped: dict[str, dict[int, list[Row]]] = {}
-        for place, row in enumerate(chosen):
-            found = from_name[place] if from_name else {}
-            name = found["dialogue"] if "dialogue" in found else names[place]
+        ids, numbers = self._matched("dialogue", chosen), self._matched("turn", chosen)
+        for row, own, given in zip(chosen, ids, numbers, strict=True):
+            found = {**own, **given}
+            name = "dialogue"
             try:
                 row.require_single_keys()
-                identifier = identifier_of(name)
+                identifier = identifier_of(own["dialogue"])
+                turns = grouped.setdefault(identifier, {})
+                name = "turn"
+                number = turn_of(found["turn"], turn) if "turn" in found else len(turns)
             except Misfit as error:
-                self._refuse(row, "dialogue", error)
-            turns = grouped.setdefault(identifier, {})
-            number = len(turns)
-            if has_turn:
-                given = from_turn[place].get("turn", numbers[place]) if from_turn else found.get("turn", numbers[place])
-                try:
-                    number = turn_of(given, mapping.field("turn") or Field())
-                except Misfit as error:
-                    self._refuse(row, "turn", error)
-            if number in turns and not mapping.slot:
+                self._refuse(row, name, error)
+            if number in turns and not self._mapping.slot:
                 raise DialgaugeError(
                     f"row {row.number + 1}: this turn appears twice; keep one of them, or choose rows with 'where'",
                     file=self._file,
@@ -148,82 +142,109 @@ class StateReader:
                     turn=number,
                 )
             turns.setdefault(number, []).append(row)
-        return {name: sorted(turns.items()) for name, turns in grouped.items()}
+        return grouped
 
-    def _dialogue(self, name: str, numbered: list[tuple[int, list[Row]]], notes: Notes) -> Dialogue:
-        mapping = self._mapping
-        turns: list[Turn] = []
-        values: dict[str, dict[tuple[str, str], Slot]] = {side: {} for side in SIDES}
-        for number, here in numbered:
-            while len(turns) < number:
-                turns.append(self._missing_turn(turns))
-                notes.add(
-                    "missing turns, left as holes" if not mapping.missing else f"missing turns, {mapping.missing}"
-                )
-            states: dict[str, State | None] = {}
-            for side in SIDES:
-                if (wanted := mapping.field(side)) is not None:
-                    states[side] = self._state(
-                        side, wanted, here, values[side], f"dialogue {name}, turn {number}", notes
-                    )
-            turns.append(Turn(speaker="user", predicted=states.get("predicted"), state=states.get("gold")))
-        return Dialogue(id=name, turns=tuple(turns))
+    def _turns(
+        self, name: str, numbered: Sequence[tuple[int, list[Row]]], sides: Sequence[_Side], notes: Notes
+    ) -> Iterator[Turn]:
+        missing = self._mapping.missing
+        before = 0
+        empty: dict[str, Any] = {side.field: {} for side in sides}
+        last = empty
+        for side in sides:
+            side.begin()
+        for at, here in numbered:
+            for _ in range(at - before):
+                notes.add(f"missing turns, {missing}" if missing else "missing turns, left as holes")
+                yield Turn(speaker="user", **(last if missing == "carry" else empty)) if missing else HOLE
+            last = {}
+            for side in sides:
+                place = f"dialogue {name}, turn {at}"
+                try:
+                    last[side.field] = side.state(here, place, notes)
+                except Misfit as error:
+                    self._refuse(side.row or here[0], side.name, f"{error}, in {place}")
+            yield Turn(speaker="user", **last)
+            before = at + 1
 
-    def _missing_turn(self, before: Sequence[Turn]) -> Turn:
-        if not self._mapping.missing:
-            return HOLE
-        carried = before[-1] if before and self._mapping.missing == "carry" else None
-        empty: State = {}
-        sides = {"predicted" if side == "predicted" else "state": empty for side in SIDES if self._mapping.field(side)}
-        return carried or Turn(speaker="user", **sides)  # type: ignore[arg-type]
 
-    def _state(
-        self,
-        side: str,
-        wanted: Field,
-        here: Sequence[Row],
-        values: dict[tuple[str, str], Slot],
-        place: str,
-        notes: Notes,
-    ) -> State | None:
-        plain = len(here) == 1 and not (wanted.changes or wanted.columns or self._mapping.slot)
-        text = _text_at(here[0], wanted.at) if plain else ""
-        key = wanted.chain, wanted.match, text
-        if text and key in self._states:
-            return self._states[key]
-        slots: list[Slot] = []
-        invalid = False
-        for row in here:
+class _Side:
+    """The predicted or the gold states, as a mapping says where they stand and how they are written."""
+
+    def __init__(self, name: str, wanted: Field, mapping: Mapping) -> None:
+        self.name, self.wanted, self._slot = name, wanted, mapping.slot
+        #: What a turn calls them.
+        self.field = "state" if name == "gold" else name
+        #: The row that is read.
+        self.row: Row | None = None
+        self._absent = frozenset(str(value).strip().lower() for value in mapping.absent)
+        self._columns: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
+        #: States by their text: most turns repeat another's.
+        self._states: dict[str, State] = {}
+        self._changed: dict[tuple[str, str], Slot] = {}
+
+    def prepare(self, chosen: Sequence[Row]) -> None:
+        """Finds the only decoder that reads all rows where none is named; :class:`Misfit` where nothing can be read."""
+        if "answer" in self.wanted.chain:
+            self._require_answers(chosen)
+        elif self.wanted.columns:
+            if not any(self._from_columns(row) for row in chosen):
+                raise Misfit(f"no column matches '{self.wanted.columns}'")
+        elif not self.wanted.chain and not self._slot:
+            chain = the_decoder(row.get(self.wanted.at) for row in chosen)
+            self.wanted = replace(self.wanted, written=chain)
+
+    def _require_answers(self, chosen: Sequence[Row]) -> None:
+        reason = ""
+        for row in chosen:
             try:
-                found = self._slots(side, wanted, row)
+                if self._slots(row):
+                    return
             except Misfit as error:
-                if "answer" not in wanted.chain:
-                    self._refuse(row, side, f"{error}, in {place}")
+                reason = reason or str(error)
+        if reason:
+            raise Misfit(f"no answer can be read ({reason})")
+
+    def begin(self) -> None:
+        """A dialogue begins."""
+        self._changed = {}
+
+    def state(self, here: Sequence[Row], place: str, notes: Notes) -> State | None:
+        """The state in the rows of one turn; None where they say that nothing is recorded."""
+        self.row = here[0]
+        plain = len(here) == 1 and not (self.wanted.changes or self.wanted.columns or self._slot)
+        text = _text_at(here[0], self.wanted.at) if plain else ""
+        if text in self._states:
+            return self._states[text]
+        slots: list[Slot] = []
+        for self.row in here:
+            try:
+                found = self._slots(self.row)
+            except Misfit:
+                if "answer" not in self.wanted.chain:
+                    raise
                 notes.add_at(INVALID, 1, place)
-                found, invalid = [], True
+                found, text = [], ""
             if found is None:
                 return None
             slots += found
-        if wanted.changes:
-            for slot in slots:
-                values[slot[0], slot[1]] = slot
-            slots = list(values.values())
-        try:
-            state, twice = state_of(slots, self._absent)
-        except Misfit as error:
-            self._refuse(here[0], side, f"{error}, in {place}")
+        if self.wanted.changes:
+            self._changed.update({(domain, slot): (domain, slot, given) for domain, slot, given in slots})
+            slots = list(self._changed.values())
+        state, twice = state_of(slots, self._absent)
         if twice:
-            notes.add_at(f"gold: {TWO_VALUES}" if side == "gold" else TWO_VALUES, twice, place)
-        elif text and not invalid:
+            notes.add_at(f"gold: {TWO_VALUES}" if self.name == "gold" else TWO_VALUES, twice, place)
+        elif text:
             if len(self._states) == _REMEMBERED:
                 self._states.clear()
-            self._states[key] = state
+            self._states[text] = state
         return state
 
-    def _slots(self, side: str, wanted: Field, row: Row) -> list[Slot] | None:
-        """What a row says of a side; None where it says that nothing is recorded."""
-        if self._mapping.slot:
-            names = [row.get(path) for path in self._mapping.slot]
+    def _slots(self, row: Row) -> list[Slot] | None:
+        """What a row says; None where it says that nothing is recorded."""
+        wanted = self.wanted
+        if self._slot:
+            names = [row.get(path) for path in self._slot]
             if names[-1] in EMPTY:
                 return []
             domain, slot = domain_and_slot(names[0]) if len(names) == 1 else names
@@ -231,7 +252,7 @@ class StateReader:
                 raise Misfit(f"{shown(names)} names no domain and slot")
             return [(domain, slot, row.get(wanted.at))]
         if wanted.columns:
-            return self._from_columns(wanted.columns, row)
+            return self._from_columns(row)
         value = row.get(wanted.at)
         if value is None:
             return None
@@ -245,58 +266,20 @@ class StateReader:
             values_of(given)  # a value that is an object is an answer that cannot be read, too
         return slots
 
-    def _from_columns(self, pattern: str, row: Row) -> list[Slot]:
+    def _from_columns(self, row: Row) -> list[Slot]:
         value = row.value
         if not isinstance(value, dict):
             raise Misfit(f"{shown(value)} has no columns")
         names = tuple(value)
-        if (pattern, names) not in self._columns:
-            found = zip(names, Pattern(pattern).groups(names), strict=True)
-            self._columns[pattern, names] = [
+        if names not in self._columns:
+            self._columns[names] = [
                 (name, groups["domain"] or "", groups["slot"] or "")
                 if groups.keys() >= {"domain", "slot"}
                 else (name, *domain_and_slot(next(iter(groups.values()))))
-                for name, groups in found
+                for name, groups in zip(names, Pattern(self.wanted.columns).groups(names), strict=True)
                 if groups
             ]
-        return [(domain, slot, value[name]) for name, domain, slot in self._columns[pattern, names]]
-
-    def _with_decoders(self, chosen: Sequence[Row]) -> Mapping:
-        """The mapping with the decoder of each side that does not name one: the only one that reads all rows."""
-        mapping = self._mapping
-        for side in SIDES:
-            wanted = mapping.field(side)
-            if wanted is not None and "answer" in wanted.chain:
-                self._require_answers(side, wanted, chosen)
-            if wanted is None or wanted.chain or mapping.slot:
-                continue
-            if wanted.columns:
-                try:
-                    found = any(self._from_columns(wanted.columns, row) for row in chosen)
-                except Misfit as error:
-                    raise DialgaugeError(f"{side}: {error}{self._place(side)}", file=self._file) from None
-                if not found:
-                    message = f"{side}: no column matches '{wanted.columns}'{self._place(side)}"
-                    raise DialgaugeError(message, file=self._file)
-                continue
-            try:
-                chain = the_decoder(row.get(wanted.at) for row in chosen)
-            except Misfit as error:
-                raise DialgaugeError(f"{side}: {error}{self._place(side)}", file=self._file) from None
-            mapping = replace(mapping, **{side: replace(wanted, written=chain)})
-        return mapping
-
-    def _require_answers(self, side: str, wanted: Field, chosen: Sequence[Row]) -> None:
-        """An error where none of a model's answers is written as the mapping says."""
-        reason = ""
-        for row in chosen:
-            try:
-                if self._slots(side, wanted, row):
-                    return
-            except Misfit as error:
-                reason = reason or str(error)
-        if reason:
-            raise DialgaugeError(f"{side}: no answer can be read ({reason}){self._place(side)}", file=self._file)
+        return [(domain, slot, value[name]) for name, domain, slot in self._columns[names]]
 
 
 def _text_at(row: Row, path: str) -> str:
