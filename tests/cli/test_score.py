@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -301,22 +299,6 @@ def test_sensitivity_includes_the_profiles_that_were_named(capsys: Capture, file
     dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3")
     profiles = package.Store().open("latest").table("sensitivity")["profile"].unique(maintain_order=True).to_list()
     assert profiles == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]
-
-
-def test_a_plain_score_imports_no_more_than_it_needs(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    """Tables of runs, statistics beyond intervals, views and figures are imported when they are asked for."""
-    unwanted = {
-        "scipy", "altair", "duckdb", "rapidfuzz",
-        *(f"dialgauge.tracking.{name}" for name in ("slot_errors", "sensitivity", "accumulate", "ratings", "views")),
-        "dialgauge.comparison",
-    }  # fmt: skip
-    code = (
-        "import sys; from dialgauge.tracking import score\n"
-        f"print(score({str(files[0])!r}, [{str(files[1])!r}], intervals=False)[0].name)\n"
-        f"print(*({unwanted!r} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["mine", ""]
 
 
 def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -131,17 +129,6 @@ def test_resampling_prints_as_signatures_have_it() -> None:
     for how in (Resampling(200, 3, 0.9), Resampling(method="percentile")):
         assert Resampling.parse(str(how)) == how
     assert Resampling.parse("") is None
-
-
-def test_the_room_imports_numpy_and_no_table_library() -> None:
-    script = (
-        "import sys, dialgauge.measures as m\n"
-        "before = {'numpy', 'msgspec'} & set(sys.modules)\n"
-        "for name in m.__all__: getattr(m, name)\n"
-        "print(sorted(before), sorted({'scipy', 'duckdb'} & set(sys.modules)))\n"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
-    assert result.stdout == "[] []\n"
 
 
 def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats as scipy_stats
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson, spearman
+from dialgauge.stats import CORRELATIONS, correlation, correlation_matrix, kendall, pearson
 from support.soak import examples
 
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=2, max_size=25)
@@ -21,18 +19,6 @@ def tau_b(x: list[int], y: list[int]) -> float:
     signs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i in range(len(x)) for j in range(i)]
     agree = sum(int(a * b) for a, b in signs)
     return agree / math.sqrt(sum(a != 0 for a, _ in signs) * sum(b != 0 for _, b in signs))
-
-
-@given(numbers)
-@settings(max_examples=examples(80), deadline=None)
-def test_they_agree_with_scipy_and_the_definition(pairs: list[tuple[int, int]]) -> None:
-    x, y = [a for a, _ in pairs], [b for _, b in pairs]
-    if len(set(x)) == 1 or len(set(y)) == 1:
-        assert pearson(x, y) is spearman(x, y) is kendall(x, y) is None
-        return
-    assert pearson(x, y) == pytest.approx(scipy_stats.pearsonr(x, y).statistic, abs=1e-9)
-    assert spearman(x, y) == pytest.approx(scipy_stats.spearmanr(x, y).statistic, abs=1e-9)
-    assert kendall(x, y) == pytest.approx(tau_b(x, y), abs=1e-9)
 
 
 THEIRS = {
@@ -62,14 +48,6 @@ def test_kendall_equals_scipy_bit_for_bit(pairs: list[tuple[int, int]]) -> None:
     x, y = [a for a, _ in pairs], [b for _, b in pairs]
     if len(set(x)) > 1 and len(set(y)) > 1:
         assert kendall(x, y) == scipy_stats.kendalltau(x, y).statistic
-
-
-def test_no_correlation_imports_scipy() -> None:
-    code = (
-        "import sys; from dialgauge.stats import CORRELATIONS;"
-        "[f([1, 2, 3], [1, 3, 2]) for f in CORRELATIONS.values()]; sys.exit('scipy' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("name", CORRELATIONS)

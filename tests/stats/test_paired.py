@@ -54,22 +54,6 @@ def test_randomisation_agrees_with_scipy_permutation_test() -> None:
     assert paired_randomisation(num, den, resamples=40_000).p[0, 0] == pytest.approx(exact, abs=0.01)
 
 
-def test_bootstrap_agrees_with_scipy_bootstrap() -> None:
-    num, den = make(2, 150, seed=5, better=0.04)
-    theirs = scipy_stats.bootstrap(
-        (num[0, 0], den[0, 0], num[1, 0], den[1, 0]),
-        lambda a, b, c, d, axis: a.sum(axis=axis) / b.sum(axis=axis) - c.sum(axis=axis) / d.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=9999,
-        random_state=np.random.default_rng(2),
-    )
-    tested = paired_randomisation(num, den)
-    assert [tested.low[0, 0], tested.high[0, 0]] == pytest.approx(list(theirs.confidence_interval), abs=4e-3)
-    assert tested.error[0, 0] == pytest.approx(theirs.standard_error, rel=0.03)
-
-
 def test_false_positives_are_near_nominal() -> None:
     """Two random halves of one system's errors: no difference exists, so 5% of the tests may find one."""
     random = np.random.default_rng(11)

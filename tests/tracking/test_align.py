@@ -146,7 +146,7 @@ def test_duplicate_slots_hyphens_unicode_and_unknown_domains() -> None:
     study = prepared([gold("a", wanted)], {"it": [predicted("a", given)]})
     comparison = study.comparison("it", profile_named("canon"))
     assert parse_measure("JGA").value(comparison.counts) == 1.0
-    assert comparison.out_of_scope == [("police", "name")]
+    assert comparison.basis.slots_out_of_scope == ["police-name"]
 
 
 def test_one_turn_and_empty_dialogues() -> None:

@@ -6,16 +6,11 @@ import math
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
 
 from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import parse_measure
 from dialgauge.tracking import DEFAULT_MEASURES, Counts, read_counts, slot_episodes
-from dialgauge.values import profile_named
-from support.soak import examples
-from tracking.corpora import corpora, prepared
 
 CORRECT = 1
 
@@ -104,37 +99,6 @@ def test_views_of_flags() -> None:
         slot_episodes(found)
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(corpora())
-def test_flags_made_from_states_score_like_the_states(data: tuple[list[Dialogue], list[Dialogue]]) -> None:
-    """JGA, SA, turn matches and FGA by error sets, from flags alone."""
-    try:
-        study = prepared(data[0], {"it": data[1]})
-    except DialgaugeError as error:
-        assert "share" in str(error) or "no turn has" in str(error)
-        return
-    comparison = study.comparison("it", profile_named("canon"))
-    judged: dict[int, list[Turn]] = {}
-    errors = comparison.filled.where(comparison.filled.verdict > CORRECT)
-    wrong = set(zip(errors.row.tolist(), errors.slot.tolist(), strict=True))
-    for row in range(len(comparison.aligned)):
-        verdict: dict[str, dict[str, bool]] = {}
-        for number, (domain, slot) in enumerate(comparison.slots):
-            verdict.setdefault(domain, {})[slot] = (row, number) not in wrong
-        judged.setdefault(int(comparison.counts.dialogue[row]), []).append(Turn(speaker="user", judged=verdict))
-    names = comparison.aligned.ids
-    files = [Dialogue(id=names[number], turns=tuple(turns)) for number, turns in judged.items()]
-    found = score(None, {"it": files}, measures=["JGA", "SA", "FGA@0.5", "TurnMatch", "FinalJGA"], intervals=False)[0]
-    complete = all(
-        turn == place for turn, place in zip(comparison.counts.turn, _places(comparison.counts), strict=True)
-    )
-    for name in found.scores:
-        if complete or not name.startswith("FGA"):
-            measure = parse_measure(name if "@" not in name else f"{name}(rule=error-set)")
-            measure = parse_measure("TurnMatch(rule=error-set)") if name == "TurnMatch" else measure
-            assert found[name] == pytest.approx(measure.value(comparison.counts)), name
-
-
 def _places(counts: Counts) -> list[int]:
     """The position of each scored turn among the scored turns of its dialogue."""
     places: list[int] = []
@@ -157,11 +121,3 @@ def test_what_flags_cannot_give_says_why() -> None:
     assert "give the gold file" in alone.details["left_out"]["RSA"]
     with pytest.raises(DialgaugeError, match="wrong values from missed"):
         score(gold(*STATES), {"it": flags(*ROWS)}, measures="AGA(form=jaccard)")
-
-
-def test_all_measures_leave_out_what_flags_cannot_give() -> None:
-    found = score(gold(*STATES), {"it": flags(*ROWS)}, measures="all", intervals=False)[0]
-    assert {"JGA", "AGA", "RSA(empty=one)", "Recall", "TurnMatch"} <= set(found.scores)
-    assert {"F1", "AGA(form=jaccard)", "FGA@0.5(rule=paper)", "TurnLabel"} <= set(found.details["left_out"])
-    with pytest.raises(DialgaugeError, match="F1 cannot be computed"):
-        score(gold(*STATES), {"it": flags(*ROWS)}, measures=["all", "F1"])

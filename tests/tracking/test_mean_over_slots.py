@@ -6,7 +6,6 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.runs import Store
 
 MEASURES = ["F1(average=slot)", "F1(average=gold-slot)"]
 
@@ -40,17 +39,3 @@ def test_what_is_in_the_mean_is_said_and_it_has_no_interval() -> None:
     (note,) = [note for note in results.notes if "F1(average=slot)" in note]
     assert "counts 2 predicted slots that gold never has, each as 0" in note
     assert "it is 75.00 instead of 37.50. No interval" in note
-
-
-def test_a_mean_over_slots_of_gold_alone_is_as_before() -> None:
-    results = dialgauge.score(*corpora(extra=0), measures=MEASURES)
-    scores = results[0].scores
-    assert scores["F1(average=slot)"].value == scores["F1(average=gold-slot)"].value
-    assert scores["F1(average=slot)"].low is None, "a larger sample might bring slots that gold never has"
-    assert not any("predicted slot" in note for note in results.notes)
-
-
-def test_a_stored_run_says_it_too(tmp_path: str) -> None:
-    store = Store(tmp_path)
-    run = store.add(dialgauge.score(*corpora(extra=1), measures=MEASURES)[0])
-    assert store.open(run.id).details["slots_without_gold"] == {"slots": 1, "gold_slots": 2, "value": 0.75}

@@ -34,9 +34,3 @@ def test_fuzzywuzzy_95(gold: str, predicted: str, same: bool) -> None:
 )
 def test_substring_or_15_minutes(gold: str, predicted: str, same: bool) -> None:
     assert matcher_named("substring-or-15-minutes")(gold, predicted) is same
-
-
-def test_equal_is_identity() -> None:
-    equal = matcher_named("equal")
-    assert equal("a", "a")
-    assert not equal("a", "A")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dialgauge.values import normal_slot, normal_value, similarity
+from dialgauge.values import normal_value, similarity
 
 
 @pytest.fixture(scope="module")
@@ -27,40 +27,6 @@ def test_similarity_is_that_of_the_standard_evaluator(units: Any) -> None:
     assert units["similarity"]
     for row, wanted, expected in units["similarity"]:
         assert similarity(row, wanted) == expected, (row, wanted)
-
-
-@pytest.mark.parametrize(
-    ("slot", "value", "normal"),
-    [
-        ("leave", "5:30 pm", "17:30"),
-        ("leave", "12:30 pm", "24:30"),  # twelve hours later, even at noon
-        ("leave", "5 pm", "17:00"),
-        ("arrive", "after 9:15", "09:15"),
-        ("arrive", "by 1845", "18:45"),
-        ("arrive", "929", "929:00"),
-        ("arrive", "18:00 or later", "18:00orlater"),
-        ("arrive", "half past five p.m.", "half past five"),  # the standard evaluator cannot read "x:y pm" either
-        ("arrive", "a:b:c pm", "a:b:c"),
-        ("time", "", "00:00"),
-        ("time", "9 p.m. pm", "21:00"),  # both endings are cut off
-        ("time", "-9:30 pm", "3:30"),  # whatever is a number to Python
-        ("time", "9:5:", "09:5"),
-        ("time", "9::5", "09:"),
-        ("name", " Christ 's College & Chapel", "christ's college and chapel"),
-        ("name", "Nando's", "nandos"),
-        ("food", " Brazilian ", "portuguese"),
-        ("parking", "free", "yes"),
-        ("area", "Centre", "Centre"),
-        ("day", "Monday", "Monday"),
-    ],
-)
-def test_values_by_slot(slot: str, value: str, normal: str) -> None:
-    assert normal_value(slot, value) == normal
-
-
-def test_slot_names() -> None:
-    names = ["arriveBy", "leaveAt", "price range", "Entrance Fee", "bookpeople"]
-    assert [normal_slot(name) for name in names] == ["arrive", "leave", "pricerange", "entrancefee", "bookpeople"]
 
 
 def test_texts_of_equal_length_are_compared_in_their_order() -> None:
@@ -82,14 +48,6 @@ texts = st.text("abc d", max_size=14)
 @given(texts, texts)
 def test_similarity_follows_its_definition(row: str, wanted: str) -> None:
     assert similarity(row, wanted) == _naive(row, wanted)
-
-
-@given(
-    st.sampled_from(["name", "type", "food", "leave", "parking", "area"]),
-    st.text("0123456789:apm. byfter'&", max_size=12),
-)
-def test_normal_values_are_texts(slot: str, value: str) -> None:
-    assert isinstance(normal_value(slot, value), str)
 
 
 def _naive(row: str, wanted: str) -> int:

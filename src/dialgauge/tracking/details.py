@@ -74,47 +74,36 @@ class Part(NamedTuple):
     measures: list[Measure[Any]]
 
 
-def ceiling_sentence(profile: str, ceiling: Mapping[str, float | None], shares: Mapping[str, bool]) -> Note:
-    """What to say beside scores that cannot reach 100; ``ceiling`` is what gold scores against itself."""
-    values = ", ".join(
-        f"{name} {value:.2%}".removesuffix("%") if shares.get(name, True) else f"{name} {value:.4g}"
-        for name, value in ceiling.items()
-        if value is not None
-    )
-    sentence = (
-        f"Under {profile} gold scored against itself gets {values}, not 100: some of its rules change only one side."
-    )
-    return Note("ceiling", sentence)
+_SLOT_MEAN = "F1(average=slot)"
 
 
 def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scores) -> list[Note]:
     """What is said of a run beside its scores: coverage, its input, unknown slots, limits, what was not computed."""
-    ceiling, hidden = details["gold_against_itself"], details.get("slots_without_gold")
-    shares = {name: score.unit == "share" for name, score in scores.scores.items()}
-    return [
+    notes = [
         details["coverage"].note(),
         *of_input,
         *below_empty(details["counts"]),
         *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
-        *([ceiling_sentence(details["profile"], ceiling, shares)] if ceiling else ()),
-        *(Note("left_out", f"no {measure}: {why}") for measure, why in scores.left_out.items()),
-        *([_hidden_slots(hidden, scores)] if hidden and _SLOT_MEAN in scores.scores else ()),
     ]
-
-
-_SLOT_MEAN = "F1(average=slot)"
-
-
-def _hidden_slots(hidden: Mapping[str, float], scores: Scores) -> Note:
-    """What is in a mean over slots: predicted slots that gold never has, each of which counts 0."""
-    score = scores[_SLOT_MEAN]
-    interval = "" if score.low is not None else ". No interval: more dialogues would bring more such slots"
-    sentence = (
-        f"{_SLOT_MEAN} counts {counted(int(hidden['slots']), 'predicted slot')} that gold never has, each as 0. Over "
-        f"the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is {100 * hidden['value']:.2f} instead "
-        f"of {100 * float(score):.2f}{interval}"
-    )
-    return Note("hidden_slots", sentence)
+    if ceiling := details["gold_against_itself"]:
+        shares = {name: score.unit == "share" for name, score in scores.scores.items()}
+        values = ", ".join(
+            f"{name} {value:.2%}".removesuffix("%") if shares.get(name, True) else f"{name} {value:.4g}"
+            for name, value in ceiling.items()
+        )
+        limit = f"Under {details['profile']} gold scored against itself gets {values}, not 100: "
+        notes.append(Note("ceiling", f"{limit}some of its rules change only one side."))
+    notes += [Note("left_out", f"no {measure}: {why}") for measure, why in scores.left_out.items()]
+    if (hidden := details.get("slots_without_gold")) and _SLOT_MEAN in scores.scores:
+        score = scores[_SLOT_MEAN]
+        interval = "" if score.low is not None else ". No interval: more dialogues would bring more such slots"
+        sentence = (
+            f"{_SLOT_MEAN} counts {counted(int(hidden['slots']), 'predicted slot')} that gold never has, each as 0. "
+            f"Over the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is "
+            f"{100 * hidden['value']:.2f} instead of {100 * float(score):.2f}{interval}"
+        )
+        notes.append(Note("hidden_slots", sentence))
+    return notes
 
 
 def scored_sentences(run: Run) -> list[str]:

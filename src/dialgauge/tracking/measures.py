@@ -55,10 +55,6 @@ _EXACT = {
 }
 
 
-def _letters(used: str) -> dict[str, str]:
-    return {letter: SYMBOLS[letter] for letter in used}
-
-
 def needing(*needs: Need) -> dict[str, Any]:
     """What a card says about its needs: ``Card(name="Mine", ..., **needing("gold", "values"))``."""
     return {"obstacle": partial(_obstacle, frozenset(needs))}
@@ -209,41 +205,39 @@ def _dialogue_exact(counts: Counts, settings: Settings) -> UnitNumbers:
     return (counts.dialogue_exact[counts.dialogue] & counts.last).astype(np.float64), counts.last.astype(np.float64)
 
 
-JGA = Card(
+def _card(*, letters: str = "", needs: Sequence[Need] = (), **declared: Any) -> Card[Counts]:
+    """A measure of ours, with what it cannot do without and the letters of its formula."""
+    symbols = {letter: SYMBOLS[letter] for letter in letters}
+    return Card(**{"family": FAMILY, "parts": True, "symbols": symbols, **needing(*needs), **declared})
+
+
+JGA = _card(
     name="JGA",
-    family=FAMILY,
-    parts=True,
     title="Joint goal accuracy",
     summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
     formula="1 if V + D + W = 0 else 0",
-    symbols=_letters("VDW"),
+    letters="VDW",
     source=_DSTC2,
     units=_jga,
     parameters=(OVER,),
-    **needing(),
 )
-SA = Card(
+SA = _card(
     name="SA",
-    family=FAMILY,
-    parts=True,
     title="Slot accuracy",
     summary="Share of all slots of the inventory that are right, empty ones included; high even for empty predictions.",
     formula="(T - V - D - W) / T",
-    symbols=_letters("VDWT"),
+    letters="VDWT",
     source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
     units=_sa,
     parameters=(Parameter("T", "all", ("all", "part"), "the slots of the inventory, or those of the part"), OVER),
     lower=float("-inf"),
-    **needing(),
 )
-AGA = Card(
+AGA = _card(
     name="AGA",
-    family=FAMILY,
-    parts=True,
     title="Average goal accuracy",
     summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard forms count spurious.",
     formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
-    symbols=_letters("CVDW"),
+    letters="CVDW",
     source=f"{_SGD}; {_FGA}, section 2.3",
     units=_aga,
     parameters=(
@@ -256,29 +250,25 @@ AGA = Card(
         ),
         OVER,
     ),
-    **needing("gold"),
+    needs=("gold",),
 )
-RSA = Card(
+RSA = _card(
     name="RSA",
-    family=FAMILY,
-    parts=True,
     title="Relative slot accuracy",
     summary="Share of the slots of either state that are right.",
     formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
-    symbols=_letters("CVDW"),
+    letters="CVDW",
     source=f"{_RSA}, eq. 3",
     units=_rsa,
     parameters=(Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states"), OVER),
-    **needing("gold"),
+    needs=("gold",),
 )
-F1 = Card(
+F1 = _card(
     name="F1",
-    family=FAMILY,
-    parts=True,
     title="Slot F1",
     summary="Harmonic mean of precision and recall of slot values: over all turns, or averaged (RSA paper: per turn).",
     formula="2C / (2C + 2V + D + W)",
-    symbols=_letters("CVDW"),
+    letters="CVDW",
     source=f"{_TRADE} (average=turn); {_RSA}, Table 1 (average=turn, most likely)",
     units=_f1,
     sums=_f1_sums,
@@ -295,36 +285,30 @@ F1 = Card(
         OVER,
     ),
 )
-PRECISION = Card(
+PRECISION = _card(
     name="Precision",
-    family=FAMILY,
-    parts=True,
     title="Slot precision (micro)",
     summary="Share of predicted slots that are right.",
     formula="C / (C + V + W)",
-    symbols=_letters("CVW"),
+    letters="CVW",
     source=_TRADE,
     units=_precision,
     parameters=(OVER,),
-    **needing("gold", "values"),
+    needs=("gold", "values"),
 )
-RECALL = Card(
+RECALL = _card(
     name="Recall",
-    family=FAMILY,
-    parts=True,
     title="Slot recall (micro)",
     summary="Share of gold slots that are right.",
     formula="C / (C + V + D)",
-    symbols=_letters("CVD"),
+    letters="CVD",
     source=_TRADE,
     units=_recall,
     parameters=(OVER,),
-    **needing("gold"),
+    needs=("gold",),
 )
-FGA = Card(
+FGA = _card(
     name="FGA",
-    family=FAMILY,
-    parts=True,
     title="Flexible goal accuracy",
     summary="JGA that forgives old mistakes: a turn wrong only through an error x turns ago scores 1 - exp(-lambda x).",
     formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
@@ -339,12 +323,9 @@ FGA = Card(
     parameters=(RULE, OVER),
     resolve=_resolved,
     shorthand=_rate,
-    **needing(),
 )
-TURN_MATCH = Card(
+TURN_MATCH = _card(
     name="TurnMatch",
-    family=FAMILY,
-    parts=True,
     title="Turn-level match (M2)",
     summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
     formula="1 if exact or type 2 else 0",
@@ -353,12 +334,9 @@ TURN_MATCH = Card(
     units=_turn_match,
     parameters=(RULE, OVER),
     resolve=_resolved,
-    **needing(),
 )
-TURN_LABEL = Card(
+TURN_LABEL = _card(
     name="TurnLabel",
-    family=FAMILY,
-    parts=True,
     title="Turn-label accuracy",
     summary="Share of turns where gold and prediction added and changed exactly the same slots.",
     formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
@@ -366,30 +344,24 @@ TURN_LABEL = Card(
     source=f"{_FGA}, section 3",
     units=_turn_label,
     parameters=(OVER,),
-    **needing("gold", "values"),
+    needs=("gold", "values"),
 )
-FINAL_JGA = Card(
+FINAL_JGA = _card(
     name="FinalJGA",
-    family=FAMILY,
-    parts=True,
     title="Final-turn joint goal accuracy",
     summary="Joint goal accuracy of the last turn of each dialogue.",
     formula="JGA of the last turn",
     source="Kim et al., Efficient dialogue state tracking by selectively overwriting memory, ACL 2020",
     units=_final_jga,
-    **needing(),
 )
-DIALOGUE_EXACT = Card(
+DIALOGUE_EXACT = _card(
     name="DialogueExact",
-    family=FAMILY,
-    parts=True,
     title="Exact dialogues",
     summary="Share of dialogues all of whose turns are exact.",
     formula="1 if all turns have V + D + W = 0 else 0",
-    symbols=_letters("VDW"),
+    letters="VDW",
     source=_DSTC2,
     units=_dialogue_exact,
-    **needing(),
 )
 
 CARDS: tuple[Card[Any], ...] = (

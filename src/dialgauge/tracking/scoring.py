@@ -272,7 +272,7 @@ def _run(
     details: dict[str, Any] = {
         "profile": profile.name,
         "coverage": comparison.aligned.coverage,
-        "counts": counts.totals() | {"off_ontology": comparison.off_ontology},
+        "counts": counts.totals() | {"off_ontology": sum(comparison.off_ontology.values())},
         "evidence": comparison.basis,
         "gold_against_itself": inputs.ceiling(system.name, profile, measures),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
@@ -117,35 +118,6 @@ class StateComparison:
         occurring = np.unique(self._sides["gold" if self.has_gold else "predicted"][1])
         return [pairs[number] for number in occurring.tolist()]
 
-    @property
-    def off_ontology(self) -> int:
-        """Predicted slots (counted once per turn) that the inventory does not have."""
-        return sum(self._not_in_inventory.values())
-
-    @cached_property
-    def _not_in_inventory(self) -> dict[Pair, int]:
-        """Such slots, the most frequent first, with the number of turns that have each predicted."""
-        known = self.coder.profile.inventory or self._given_inventory
-        if known is None or self.flags_only:
-            return {}
-        turns = np.bincount(self._sides["predicted"][1], minlength=len(self.slots)).tolist()
-        unknown = {pair: turns[number] for pair, number in self.coder.slots.items() if pair not in known}
-        return dict(sorted(((pair, count) for pair, count in unknown.items() if count), key=lambda item: -item[1]))
-
-    @cached_property
-    def renamed(self) -> list[Pair]:
-        """Slots that gold or this system writes under other names than those they are compared under."""
-        return [raw for raw in self._names if self.coder.compared_as(raw) not in (raw, None)]
-
-    @cached_property
-    def out_of_scope(self) -> list[Pair]:
-        """Slots of gold or of this system that the profile leaves out."""
-        return [raw for raw in self._names if self.coder.compared_as(raw) is None]
-
-    @cached_property
-    def _names(self) -> list[Pair]:
-        return sorted({raw for side in self._encoded.values() if side for raw in side.names})
-
     def require_scope(self, name: str) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
         for side, encoded in self._encoded.items():
@@ -182,24 +154,29 @@ class StateComparison:
         )
 
     @cached_property
+    def off_ontology(self) -> dict[Pair, int]:
+        """Predicted slots that the inventory does not have, the most frequent first, with the turns that have each."""
+        known = self.coder.profile.inventory or self._given_inventory
+        if known is None or self.flags_only:
+            return {}
+        turns = np.bincount(self._sides["predicted"][1], minlength=len(self.slots)).tolist()
+        unknown = [(pair, turns[number]) for pair, number in self.coder.slots.items() if pair not in known]
+        return dict(sorted(((pair, count) for pair, count in unknown if count), key=lambda item: -item[1]))
+
+    @cached_property
     def basis(self) -> CountBasis:
+        """What the counts rest on: which slots there are, and what the profile made of their names."""
+        names = sorted({raw for side in self._encoded.values() if side for raw in side.names})
+        compared = {raw: self.coder.compared_as(raw) for raw in names}
         return CountBasis(
             slots=len(self.inventory),
-            slots_by_domain=self.slots_by_domain,
+            slots_by_domain=dict(Counter(domain for domain, _ in sorted(self.inventory))),
             gold=self.has_gold,
             flags=self.flags_only,
-            slots_renamed=len(self.renamed),
-            slots_out_of_scope=["-".join(pair) for pair in self.out_of_scope],
-            slots_not_in_inventory=["-".join(pair) for pair in self._not_in_inventory],
+            slots_renamed=sum(pair not in (raw, None) for raw, pair in compared.items()),
+            slots_out_of_scope=["-".join(raw) for raw, pair in compared.items() if pair is None],
+            slots_not_in_inventory=["-".join(pair) for pair in self.off_ontology],
         )
-
-    @property
-    def slots_by_domain(self) -> dict[str, int]:
-        """How many slots of the inventory each domain has: together they are T of slot accuracy."""
-        sizes: dict[str, int] = {}
-        for domain, _ in sorted(self.inventory):
-            sizes[domain] = sizes.get(domain, 0) + 1
-        return sizes
 
     def stretches(self, domains: Collection[str] | None = None) -> Iterator[DialogueBlock]:
         """The dense codes, a bounded number of cells at a time; of all slots, or of those of some domains."""
