@@ -170,7 +170,13 @@ def _download(content: bytes, folder: Path) -> None:
     httpx.Client = partial(whole, transport=httpx.MockTransport(answered))  # type: ignore[misc, assignment]
     try:
         patience = Patience(tries=2, sleep=lambda seconds: None)
-        fetch_file("http://example.org/f", folder / "f", sha256="0" * 64, patience=patience, limit=10_000)
+        fetch_file(
+            "http://example.org/f",
+            folder / "f",
+            sha256=hashlib.sha256(b"abc").hexdigest(),
+            patience=patience,
+            limit=10_000,
+        )
     finally:
         httpx.Client = whole  # type: ignore[misc]
 
