@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         lines_of as lines_of,
         members_of as members_of,
     )
-    from dialgauge.formats.logs.chat import first_cells as first_cells
     from dialgauge.formats.logs.messages import (
         ENDS as ENDS,
         OUT_OF_SCOPE as OUT_OF_SCOPE,

@@ -200,9 +200,11 @@ def test_a_message_that_is_none_is_an_error_with_its_place(message: Any) -> None
         read({"task_id": "t", "messages": [*TALK, message]})
 
 
-def test_a_table_of_results(tmp_path: Path) -> None:
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_table_of_results(delimiter: str, tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
-    path.write_text("task_id,trial,success,note\na,0,true,x\na,1,False,\nb,0,1,\nb,1,,late\n")
+    table = "task_id,trial,success,note\na,0,true,x\na,1,False,\nb,0,1,\nb,1,,late\n"
+    path.write_text(table.replace(",", delimiter))
     [run] = dialgauge.score_results(path, resamples=0).runs
     assert run["pass^1"].value == 0.75
     trials = run.table("trials").select("task", "trial", "success").rows()

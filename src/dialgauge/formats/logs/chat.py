@@ -7,7 +7,6 @@ A record is a conversation: ``messages`` with, as far as they are known, ``task_
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import pairwise
@@ -60,8 +59,8 @@ class ChatMessages(DialogueFormat):
         else:
             first = peek.first_line
         if isinstance(first, dict):
-            return is_record(first)
-        return peek.json is None and is_results_header(peek.lines)
+            return _is_record(first)
+        return peek.json is None and _names_results(peek.lines[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return (dialogue for _, dialogue in self.read_parts([part], notes))
@@ -90,10 +89,10 @@ class ChatMessages(DialogueFormat):
                 except DialgaugeError as error:
                     notes.refuse(error.at(file=part.name, dialogue=named))
         unread = tuple(str(name)[:60] for name in seen if name not in NAMES and name != notes.verdict)
-        notes.reading = Reading(common_log(seen, path, notes.verdict), unread=unread)
+        notes.reading = Reading(_common_log(seen, path, notes.verdict), unread=unread)
 
 
-def common_log(names: Container[str], path: str, verdict: str = "") -> Mapping:
+def _common_log(names: Container[str], path: str, verdict: str = "") -> Mapping:
     """The mapping that says what the documented names say."""
     verdict = verdict or next((name for name in VERDICTS if name in names), "")
     facts = {name: name for name in ("trial", *FACTS) if name in names and name != verdict}
@@ -108,7 +107,7 @@ def common_log(names: Container[str], path: str, verdict: str = "") -> Mapping:
     )
 
 
-def is_record(record: dict[str, Any]) -> bool:
+def _is_record(record: dict[str, Any]) -> bool:
     """True for a record of the layout: messages, or a task or trial with a verdict or scores."""
     if not _OTHERS.isdisjoint(record):
         return False
@@ -118,18 +117,10 @@ def is_record(record: dict[str, Any]) -> bool:
     return "task_id" in record and not {*VERDICTS, "scores"}.isdisjoint(record)
 
 
-def is_results_header(lines: Sequence[str]) -> bool:
-    """True for a first line of CSV that names tasks and verdicts."""
-    names = set(first_cells(lines))
-    return len(names) > 1 and "task_id" in names and not {*VERDICTS}.isdisjoint(names)
-
-
-def first_cells(lines: Sequence[str]) -> list[str]:
-    """The cells of a first line of CSV; none where it is no such line."""
-    try:
-        return [cell.strip() for cell in next(csv.reader(lines[:1]), [])]
-    except csv.Error:
-        return []
+def _names_results(heading: str) -> bool:
+    """True for the heading of a table with tasks and verdicts."""
+    names = {cell.strip(' "\ufeff') for cell in re.split(r"[,;\t|]", heading)}
+    return "task_id" in names and not names.isdisjoint(VERDICTS)
 
 
 def _content(part: Part) -> Any:
@@ -186,7 +177,7 @@ def _refuse_calls_in_texts(dialogue: Dialogue) -> None:
 
 def _misfit(record: dict[str, Any]) -> str:
     """Why a record is not of the layout: what it says stands under other names; empty where it is."""
-    if not is_record(record):
+    if not _is_record(record):
         return "it has no 'messages' with a role each, nor 'task_id' with a verdict"
     others = {name: value for name, value in record.items() if name not in NAMES and value not in (None, "")}
     for name, value in others.items():
