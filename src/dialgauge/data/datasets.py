@@ -28,7 +28,6 @@ from dialgauge.yaml_file import parse_yaml
 
 VARIABLE = "DIALGAUGE_DATA"
 RECEIPT = ".dialgauge"
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):
@@ -228,41 +227,17 @@ def listing_page(known: Catalogue, folder: Folder) -> Page:
     ]
     table = Table("Datasets", [*columns, Column("home", spare=3), Column("citation", spare=4)])
     for dataset in known.datasets:
+        here = "no"
+        if dataset_folder(dataset, folder).is_dir():
+            here = "yes" if folder.receipt(dataset.name) is not None else "by hand"
         size, complete = dataset.known_size
+        download = f"{'' if complete else 'over '}{size / 1e6:,.1f} MB" if size else "unknown"
+        checksum = "some files" if dataset.known_members else "unknown"
+        checksum = "known" if dataset.checksums_known else checksum
         about = (dataset.licence, dataset.home, dataset.citation)
-        shown = readable(size or None, complete)
-        table.add(dataset.name, dataset.title, _here(dataset, folder), shown, _checksums(dataset), *about)
+        table.add(dataset.name, dataset.title, here, download, checksum, *about)
     notes = [
         f"Folder: {folder.root} (set DIALGAUGE_DATA to change it). 'dialgauge data get NAME' fetches one.",
         "--wide shows homes and citations.",
     ]
     return Page(title="Datasets", tables={"datasets": table}, notes=notes)
-
-
-def _here(dataset: Dataset, folder: Folder) -> str:
-    if not dataset_folder(dataset, folder).is_dir():
-        return "no"
-    return "yes" if folder.receipt(dataset.name) is not None else "by hand"
-
-
-def _checksums(dataset: Dataset) -> str:
-    if dataset.checksums_known:
-        return "known"
-    return "some files" if dataset.known_members else "unknown"
-
-
-def readable(size: int | None, complete: bool = True) -> str:
-    """Bytes for people.
-
-    >>> readable(276_797_805), readable(1_500, complete=False), readable(None)
-    ('277 MB', 'over 1.5 kB', 'unknown')
-    >>> [readable(size) for size in (0, 999, 9_940, 999_999, 5 << 40)]
-    ['0 bytes', '999 bytes', '9.9 kB', '1.0 MB', '5.5 TB']
-    """
-    if size is None:
-        return "unknown"
-    amount, unit = float(size), 0
-    while amount >= 999.5 and unit < len(_UNITS) - 1:
-        amount, unit = amount / 1000, unit + 1
-    text = f"{amount:.0f}" if unit == 0 or amount >= 9.95 else f"{amount:.1f}"
-    return f"{'' if complete else 'over '}{text} {_UNITS[unit]}"
