@@ -197,8 +197,8 @@ def _shared(dialogue: Dialogue, known: dict[Any, Any]) -> Dialogue:
 
 
 def _known_state(state: State | None, states: list[State]) -> State | None:
-    """The last of some states if it is the same; else this one, which is kept for the next time."""
-    if state is None or (states and states[-1] == state):
+    """The last of some states if it is the same, in the same order; else this one, kept for the next time."""
+    if state is None or (states and repr(states[-1]) == repr(state)):
         return state and states[-1]
     states.append(state)
     return state
