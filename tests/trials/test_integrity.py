@@ -18,7 +18,6 @@ from dialgauge.worlds.tools import (
     Integrity,
     ToolTask,
     check_integrity,
-    integrity_sentences,
     load_tool_domain,
     tasks_of_log,
 )
@@ -155,12 +154,8 @@ def test_permuted_tasks_are_offered_a_mapping_that_nobody_applies(shared_data: P
     assert integrity.permuted
     back = {new: old for old, new in to.items()}
     assert all(back[conversation.partition("#")[0]] == task for conversation, task in integrity.mapping)
-    told = " ".join(integrity_sentences("log", integrity))
-    assert "totals may stand" in told
-    assert "Nothing was moved" in told
     without = checked_log(other)
     assert without.foreign == [], "every conversation says the same of itself"
-    assert "permuted as a whole would not show" in integrity_sentences("log", without)[0]
 
 
 def test_two_conversations_that_changed_places_withhold_what_is_per_task(shared_data: Path) -> None:
@@ -173,7 +168,6 @@ def test_two_conversations_that_changed_places_withhold_what_is_per_task(shared_
     assert integrity.foreign_share == 2 / len(ids)
     assert integrity.mapping == [(f"3#{first}", "1"), (f"1#{second}", "3")]
     assert integrity.permuted and not integrity.per_task_stands
-    assert "ids are mixed up, so nothing is said per task" in " ".join(integrity_sentences("log", integrity))
     stray = checked_log(refiled(log, [*ids[:first], "3", *ids[first + 1 :]]), stored, given)
     assert [filing.conversation for filing in stray.foreign] == [f"3#{first}"]
     assert stray.per_task_stands, "one may be an agent that slipped into another record"
@@ -252,7 +246,6 @@ def test_identifiers_of_tasks_that_name_none_cannot_tell() -> None:
     integrity = check_integrity(made, silent, "task file")
     assert integrity.counts == {"belongs": 0, "unknown": 4, "foreign": 0}
     assert integrity.per_task_stands
-    assert "it cannot be told" in integrity_sentences("log", integrity)[0]
     stray = conversation("1", ("look", {"order_id": "#W123"}, "{}"))
     named = [*silent, structs.replace(ANN, id="3")]
     integrity = check_integrity([*made, stray], named, "task file")

@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from dialgauge import data as datasets
+from dialgauge import data as datasets, trials
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FORMATS, PATH, WRITABLE_FORMATS, bundle
 from dialgauge.cli.output import Json, Tables
@@ -74,7 +74,7 @@ def check(
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file)
     checked = _log_integrity(report)
-    told = [words for file, each in checked.items() for words in tools.integrity_sentences(Path(file).name, each)]
+    told = [f"{Path(file).name}: {trials.match_sentence(each)}" for file, each in checked.items()]
     page = datasets.check_page(report, told)
     filed = _filings(checked)
     beside = _domain_page(domains)

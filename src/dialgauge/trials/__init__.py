@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         failures as failures,
         suspect as suspect,
     )
+    from dialgauge.trials.words import match_sentence as match_sentence
 
 
 if not TYPE_CHECKING:

@@ -135,8 +135,8 @@ def test_schemas_come_from_signatures_and_docstrings(domain: ToolDomain) -> None
     [
         ({}, "key is missing"),
         ({"key": "a", "more": 1}, "no parameter more"),
-        ({"key": 1}, "key must be a text"),
-        ({"key": "a", "deep": 1}, "deep must be true or false"),
+        ({"key": 1}, "key: Expected str, got int"),
+        ({"key": "a", "deep": 1}, "deep: Expected bool, got int"),
         (["a"], "must be an object"),
         (None, "must be an object"),
     ],
@@ -303,7 +303,7 @@ class TestChecking:
         [
             ({"id": "x", "expected": [{"name": "putt", "arguments": {}}]}, "Did you mean 'put'"),
             ({"id": "x", "expected": [{"name": "look", "arguments": {}}]}, "key is missing"),
-            ({"id": "x", "start": [{"name": "look", "arguments": {"key": 1}}]}, "key must be a text"),
+            ({"id": "x", "start": [{"name": "look", "arguments": {"key": 1}}]}, "key: Expected str"),
             ({"id": "x", "assert": ["check_too"]}, "check_two"),
             ({"id": "t1"}, "stands twice"),
             ({"id": "x", "expects": []}, "not a task"),

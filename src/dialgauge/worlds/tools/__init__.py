@@ -12,9 +12,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools.arithmetic import calculated as calculated
-    from dialgauge.worlds.tools.checking import DomainReport as DomainReport, check_tool_domain as check_tool_domain
-    from dialgauge.worlds.tools.integrity import (
+    from dialgauge.worlds.tools.log_integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
         check_corpus as check_corpus,
@@ -25,47 +23,46 @@ if TYPE_CHECKING:
         same_logs as same_logs,
         tasks_of_log as tasks_of_log,
     )
-    from dialgauge.worlds.tools.integrity_words import (
-        filing_words as filing_words,
-        integrity_document as integrity_document,
-        integrity_sentences as integrity_sentences,
-        withheld_words as withheld_words,
+    from dialgauge.worlds.tools.replay import Replay as Replay, replay as replay
+    from dialgauge.worlds.tools.tool_domain import (
+        ToolDesk as ToolDesk,
+        ToolDomain as ToolDomain,
+        ToolPlan as ToolPlan,
+        World as World,
+        canonical as canonical,
+        field_changes as field_changes,
+        same_changes as same_changes,
     )
-    from dialgauge.worlds.tools.loading import (
+    from dialgauge.worlds.tools.tool_folder import (
+        DomainReport as DomainReport,
+        check_tool_domain as check_tool_domain,
         installed_domains as installed_domains,
         is_tool_domain as is_tool_domain,
         load_tool_domain as load_tool_domain,
         names_tool_domain as names_tool_domain,
     )
-    from dialgauge.worlds.tools.marking import (
-        AsGiven as AsGiven,
-        ToolError as ToolError,
-        ends as ends,
-        for_user as for_user,
-        writes as writes,
-    )
-    from dialgauge.worlds.tools.replaying import Replay as Replay, replay as replay
-    from dialgauge.worlds.tools.tables import (
-        canonical as canonical,
-        field_changes as field_changes,
-        same_changes as same_changes,
-    )
-    from dialgauge.worlds.tools.task_files import (
+    from dialgauge.worlds.tools.tool_tasks import (
         GoldCall as GoldCall,
+        ToolCall as ToolCall,
         ToolTask as ToolTask,
         read_calls as read_calls,
         read_tool_tasks as read_tool_tasks,
         tau2_entries as tau2_entries,
     )
-    from dialgauge.worlds.tools.tool_desk import ToolDesk as ToolDesk, ToolPlan as ToolPlan
-    from dialgauge.worlds.tools.tool_domain import ToolDomain as ToolDomain
+    from dialgauge.worlds.tools.tools import (
+        AsGiven as AsGiven,
+        ToolError as ToolError,
+        calculated as calculated,
+        ends as ends,
+        for_user as for_user,
+        writes as writes,
+    )
     from dialgauge.worlds.tools.verdicts import (
         AgentText as AgentText,
         Conduct as Conduct,
         is_told as is_told,
         judge as judge,
     )
-    from dialgauge.worlds.tools.world import ToolCall as ToolCall, World as World
 
 
 if not TYPE_CHECKING:

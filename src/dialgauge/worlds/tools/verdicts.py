@@ -17,17 +17,17 @@ from typing import Any
 from msgspec import Struct
 
 from dialgauge.dialogue import Call
-from dialgauge.worlds.tools.tables import canonical, same_but_for_order, same_changes
-from dialgauge.worlds.tools.task_files import (
+from dialgauge.worlds.tools.tool_domain import World, canonical, same_but_for_order, same_changes
+from dialgauge.worlds.tools.tool_tasks import (
     ACTION,
     COMMUNICATE,
     DB,
     ENV_ASSERTION,
     NL_ASSERTION,
     GoldCall,
+    ToolCall,
     ToolTask,
 )
-from dialgauge.worlds.tools.world import ToolCall, World
 
 OUTPUTS, ASSERT = "OUTPUTS", "ASSERT"
 

@@ -11,9 +11,8 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Call
 from dialgauge.worlds.desk import CallOutcome, Side
-from dialgauge.worlds.tools.task_files import ToolTask
-from dialgauge.worlds.tools.tool_domain import ToolDomain
-from dialgauge.worlds.tools.world import World
+from dialgauge.worlds.tools.tool_domain import ToolDomain, World
+from dialgauge.worlds.tools.tool_tasks import ToolTask
 
 #: How a recorded result relates to the replayed one. ``renamed``: equal once one key has its new name; ``prose``: the
 #: tool answers in sentences, which are not compared; ``skipped``: the call was not made again.

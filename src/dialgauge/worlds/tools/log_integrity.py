@@ -24,10 +24,9 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Call, Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus
-from dialgauge.worlds.tools.loading import OUR_DOMAINS, declared_tools, load_tool_domain
-from dialgauge.worlds.tools.tables import canonical
-from dialgauge.worlds.tools.task_files import GoldCall, Rules, ToolTask, json_tasks
-from dialgauge.worlds.tools.tool_domain import ToolDomain
+from dialgauge.worlds.tools.tool_domain import ToolDomain, canonical
+from dialgauge.worlds.tools.tool_folder import OUR_DOMAINS, declared_tools, load_tool_domain
+from dialgauge.worlds.tools.tool_tasks import GoldCall, Rules, ToolTask, json_tasks
 
 Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
 #: What decided: the stored actions, identifiers, the stored instruction, none of them, or a task that does not exist.

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import as_text
-from dialgauge.worlds.tools.world import ToolCall
+from dialgauge.worlds.desk import Side
 from dialgauge.yaml_file import as_record
 
 #: Whose verdict a task is made for: section 4 of the domains' specification, τ-bench, τ²-bench.
@@ -28,6 +28,17 @@ _CRITERIA = frozenset(
     {"actions", "acceptable_outcomes", "communicate_info", "env_assertions", "nl_assertions", "reward_basis"}
 )
 MOST_BYTES = 64 << 20
+
+
+class ToolCall(Struct, frozen=True, omit_defaults=True):
+    """A call to make: the tool, its arguments (anything that is no object is refused), and who makes it.
+
+    Where nobody is named, it is whoever holds the tool.
+    """
+
+    name: str
+    arguments: Any = {}
+    side: Side | None = None
 
 
 class GoldCall(ToolCall, frozen=True, omit_defaults=True):
