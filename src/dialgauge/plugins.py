@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pkgutil import resolve_name
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -93,8 +94,6 @@ def package_of(module: str) -> str | None:
 
 def version_of(package: str) -> str | None:
     """The version of an installed package; None where it is not."""
-    from importlib.metadata import PackageNotFoundError, version
-
     try:
         return version(package)
     except (PackageNotFoundError, ValueError):
@@ -104,8 +103,9 @@ def version_of(package: str) -> str | None:
 def _listing(group: str, kind: Kind[T], built_in: BuiltIn, *, subclass: bool) -> list[Plugin[Any]]:
     ours = [Plugin[Any](name, _OURS, target) for name, target in built_in.items()]
     listed = []
-    ranked = sorted(_installed(group), key=lambda each: each.package)
-    for plugin in sorted([*ours, *ranked], key=lambda each: each.name):
+    for plugin in sorted(
+        [*ours, *_installed(group)], key=lambda each: (each.name, each.package != _OURS, each.package)
+    ):
         try:
             if plugin.package != _OURS:
                 _named(group, plugin.name, {})
@@ -134,27 +134,21 @@ def _named(group: str, name: str, built_in: BuiltIn) -> Plugin[Any]:
 def _loaded(plugin: Plugin[Any], group: str, kind: Kind[Any], *, subclass: bool = False) -> Any:
     try:
         content = resolve_name(plugin.target)
-    except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if plugin.package == _OURS and missing in _EXTRAS:
-            raise missing_extra(missing, _EXTRAS[missing], f"The {_NOUNS[group]} {plugin.name}") from error
-        raise _unless_ours(error, plugin, group) from error
     except (Exception, SystemExit) as error:  # whatever a stranger's module does when it is imported
-        raise _unless_ours(error, plugin, group) from error
+        missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if plugin.package != _OURS:
+            raise _unusable(plugin, group, f"{type(error).__name__}: {error}", "loaded") from error
+        if missing in _EXTRAS:
+            raise missing_extra(missing, _EXTRAS[missing], f"The {_NOUNS[group]} {plugin.name}") from error
+        raise
     wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-    if subclass and not isinstance(content, type):
-        raise _unusable(plugin, group, f"a subclass of {wanted} is expected, but it is not a class")
-    if subclass and not issubclass(content, kind):  # type: ignore[arg-type]
-        raise _unusable(plugin, group, f"a subclass of {wanted} is expected, but {content.__name__} is not one")
-    if not subclass and not isinstance(content, kind):  # type: ignore[arg-type]
+    if subclass:
+        if not (isinstance(content, type) and issubclass(content, kind)):  # type: ignore[arg-type]
+            raise _unusable(plugin, group, f"a subclass of {wanted} is expected, but it is {content!r}")
+    elif not isinstance(content, kind):  # type: ignore[arg-type]
         got = type(content).__name__
         raise _unusable(plugin, group, f"a {wanted} is expected, but it is of the type {got}")
     return content
-
-
-def _unless_ours(error: BaseException, plugin: Plugin[Any], group: str) -> BaseException:
-    """The error itself for a mistake in our own tables; for a plugin a sentence."""
-    return error if plugin.package == _OURS else _unusable(plugin, group, f"{type(error).__name__}: {error}", "loaded")
 
 
 def _unusable(plugin: Plugin[Any], group: str, reason: str, what: str = "used") -> DialgaugeError:
@@ -170,8 +164,6 @@ def _installed(group: str) -> list[Plugin[Any]]:
 @cache
 def _scan(path: tuple[str, ...]) -> list[tuple[str, Plugin[Any]]]:
     """Groups and plugins of all packages on the path; the first of two copies counts, as for imports."""
-    from importlib.metadata import distributions
-
     found: dict[str, list[tuple[str, Plugin[Any]]]] = {_OURS: []}
     for distribution in distributions(path=list(path)):
         try:

@@ -78,20 +78,17 @@ def parse_yaml(content: str | bytes, file: str | None = None, *, as_text: bool =
 
     text = content if isinstance(content, str) else _decoded(content, file)
     try:
-        _refuse_control_characters(text)
-        _refuse_deep_nesting(text)
+        _refuse_hostile(text)
         loader = _loader(text, as_text=as_text)
         root = loader.get_single_node()
         if root is not None:
-            _Sizes().check(root)
+            _checked(root, {})
         return YamlDocument(None if root is None else loader.construct_document(root), root, file)
     except DialgaugeError as error:
         raise error.at(file=file) from error.__cause__
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         reason = error.problem or error.context
-        if line is not None and _is_tabbed(text, line):
-            reason = "a tab indents this line; indent with spaces"
         raise DialgaugeError(f"it is not valid YAML ({reason})", file=file, line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DialgaugeError(f"it is not valid YAML ({' '.join(str(error).split())})", file=file) from error
@@ -145,8 +142,9 @@ class YamlDocument:
         Texts are converted to numbers where it is not ``strict``.
         """
         import msgspec
+        import msgspec.inspect
 
-        for path, key, known in _unknown_keys(kind, self.content):
+        for path, key, known in _unknown_keys(msgspec.inspect.type_info(kind), self.content):
             where = f" in '{_dotted(path)}'" if path else ""
             self._refuse(f"it is not {what}: there is no key '{key}'{where}.{nearest(key, known)}", *path, key)
         try:
@@ -190,59 +188,42 @@ def _member(node: _Node | None, step: str | int) -> tuple[_Node, _Node] | None:
     return (elements[step], elements[step]) if isinstance(step, int) and step < len(elements) else None
 
 
-def _unknown_keys(kind: Any, content: Any) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
+def _unknown_keys(
+    kind: Any, content: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
     """Path, key and the known names, for each key that the record it belongs to does not have."""
     from msgspec import inspect
 
-    return _unknown(inspect.type_info(kind), content, ())
-
-
-def _unknown(
-    kind: Any, content: Any, path: tuple[str | int, ...]
-) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
-    from msgspec import inspect
-
     if isinstance(kind, inspect.UnionType):
-        fitting = [
-            type_ for type_ in kind.types if isinstance(type_, inspect.StructType | inspect.DictType | inspect.ListType)
-        ]
+        of_parts = (inspect.StructType, inspect.DictType, inspect.ListType)
+        fitting = [each for each in kind.types if isinstance(each, of_parts)]
         kind = fitting[0] if len(fitting) == 1 else None
     if isinstance(kind, inspect.StructType) and isinstance(content, dict):
         fields = {field.encode_name: field.type for field in kind.fields}
         for key, value in content.items():
             if key in fields:
-                yield from _unknown(fields[key], value, (*path, key))
+                yield from _unknown_keys(fields[key], value, (*path, key))
             elif key != kind.tag_field:
                 yield path, str(key), list(fields)
     elif isinstance(kind, inspect.DictType) and isinstance(content, dict):
         for key, value in content.items():
-            yield from _unknown(kind.value_type, value, (*path, str(key)))
+            yield from _unknown_keys(kind.value_type, value, (*path, str(key)))
     elif isinstance(kind, inspect.CollectionType) and isinstance(content, list):
         for position, value in enumerate(content):
-            yield from _unknown(kind.item_type, value, (*path, position))
+            yield from _unknown_keys(kind.item_type, value, (*path, position))
 
 
 # What is looked at before anything is built.
 
 
-def _is_tabbed(text: str, line: int) -> bool:
-    lines = text.split("\n")
-    return line <= len(lines) and "\t" in lines[line - 1][: -len(lines[line - 1].lstrip()) or None]
-
-
-def _refuse_control_characters(text: str) -> None:
+def _refuse_hostile(text: str) -> None:
+    """Refuse control characters, and nesting that would take stack for each level."""
+    import yaml
     from yaml.reader import Reader
 
-    odd = Reader.NON_PRINTABLE.search(text)
-    if odd is not None:
+    if odd := Reader.NON_PRINTABLE.search(text):
         line = text.count("\n", 0, odd.start()) + 1
         raise DialgaugeError(f"it is not valid YAML (the character U+{ord(odd[0]):04X} is not allowed)", line=line)
-
-
-def _refuse_deep_nesting(text: str) -> None:
-    """On the stream of events, because composing nested nodes takes stack for each level."""
-    import yaml
-
     loader, depth = _base()(text), 0
     try:
         while loader.check_event():
@@ -257,45 +238,36 @@ def _refuse_deep_nesting(text: str) -> None:
         loader.dispose()
 
 
-class _Sizes:
-    """How many nodes, and levels of them, each node has with its aliases expanded."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[int, int]] = {}
-        self._open: set[int] = set()
-
-    def check(self, node: _Node) -> tuple[int, int]:
-        """Size and depth of a node; an error for what is too large, contains itself, or has a key twice."""
-        if id(node) in self._known:
-            return self._known[id(node)]
-        if id(node) in self._open:
+def _checked(node: _Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Nodes and levels of a node with its aliases expanded; an error for what no file that a person writes has."""
+    if id(node) in known:
+        size, depth = known[id(node)]
+        if not size:
             _refuse_node(node, "it is not valid YAML (an alias stands for something that contains the alias)")
-        self._open.add(id(node))
-        if node.id == "mapping":
-            _refuse_repeated_keys(node)
-        elif node.id == "scalar" and _SURROGATE.search(node.value):
-            _refuse_node(node, "it is not valid YAML (half of a surrogate pair is no character)")
-        parts = [self.check(part) for part in _parts(node)]
-        size, depth = 1 + sum(size for size, _ in parts), 1 + max((depth for _, depth in parts), default=0)
-        if size > MOST_NODES or depth > DEEPEST + 1:
-            _refuse_node(node, "it holds too much for a file of this kind once its aliases are expanded")
-        self._known[id(node)] = size, depth
         return size, depth
-
-
-def _parts(node: _Node) -> list[_Node]:
-    if node.id == "scalar":
-        return []
-    return [part for pair in node.value for part in pair] if node.id == "mapping" else list(node.value)
-
-
-def _refuse_repeated_keys(node: _Node) -> None:
-    seen: set[tuple[str, str]] = set()
-    for key, _ in node.value:
-        if key.id == "scalar":
-            if (key.tag, key.value) in seen:
-                _refuse_node(key, f"the key '{key.value[:80]}' appears twice")
-            seen.add((key.tag, key.value))
+    known[id(node)] = 0, 0
+    parts: list[_Node] = []
+    if node.id == "mapping":
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value:
+            if key.id == "scalar":
+                if (key.tag, key.value) in seen:
+                    _refuse_node(key, f"the key '{key.value[:80]}' appears twice")
+                seen.add((key.tag, key.value))
+        parts = [part for pair in node.value for part in pair]
+    elif node.id == "scalar":
+        if _SURROGATE.search(node.value):
+            _refuse_node(node, "it is not valid YAML (half of a surrogate pair is no character)")
+        if node.tag in (f"{_TAG}int", f"{_TAG}float") and len(node.value) > LONGEST_NUMBER:
+            _refuse_node(node, _misfit(node))  # converting takes time that grows with the square of the digits
+    else:
+        parts = list(node.value)
+    sizes = [_checked(part, known) for part in parts]
+    size, depth = 1 + sum(size for size, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
+    if size > MOST_NODES or depth > DEEPEST + 1:
+        _refuse_node(node, "it holds too much for a file of this kind once its aliases are expanded")
+    known[id(node)] = size, depth
+    return size, depth
 
 
 def _refuse_node(node: _Node, message: str, cause: Exception | None = None) -> NoReturn:
@@ -317,7 +289,6 @@ def _loader(text: str, *, as_text: bool = False) -> Any:
         def construct_object(self, node: _Node, deep: bool = False) -> Any:
             import yaml
 
-            _refuse_long_number(node)
             try:
                 return super().construct_object(node, deep)
             except (yaml.YAMLError, DialgaugeError):
@@ -326,12 +297,6 @@ def _loader(text: str, *, as_text: bool = False) -> Any:
                 _refuse_node(node, _misfit(node), error)
 
     return Loader(text)
-
-
-def _refuse_long_number(node: _Node) -> None:
-    """Converting digits takes time that grows with the square of their number."""
-    if node.id == "scalar" and node.tag in (f"{_TAG}int", f"{_TAG}float") and len(node.value) > LONGEST_NUMBER:
-        _refuse_node(node, _misfit(node))
 
 
 def _misfit(node: _Node) -> str:

@@ -160,7 +160,7 @@ MISTAKES = [
         "[from hour, to hour]",
         "is a list; put it in brackets",
     ),
-    (CARS, YAML, "  car:\n", "\tcar:\n", "a tab indents this line; indent with spaces"),
+    (CARS, YAML, "  car:\n", "\tcar:\n", "it is not valid YAML"),
     (CARS, YAML, "words:", "goals: {draw: {booked: 2}}\nwords:", "line 29: a share is a number from 0 to 1"),
     (
         CARS,

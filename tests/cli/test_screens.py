@@ -6,7 +6,6 @@ For all screens: tests/contracts/test_commands.py.
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -14,52 +13,16 @@ import pytest
 from dialgauge.users import LABELS, REASONS
 from support.agent_results import tau_file
 from support.commands import Outcome, dialgauge
-from support.screens import uncoloured, unknown_words
-from support.shared import shared_folder
-from support.soak import soak
+from support.screens import uncoloured
 from support.trackers import gold_dialogues, tracker, write_predictions
 from support.workbench import Workbench
 
 Capture = pytest.CaptureFixture[str]
-DATA = shared_folder("data")
-
-REAL = [
-    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz {data}/dst_predictions/dots.json.gz "
-    "{data}/dst_predictions/mintl.json.gz {data}/dst_predictions/ubar.json.gz",
-    "score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz -m all",
-    "data check {data}/dst_predictions/augpt.json.gz",
-    "tasks score {data}/multiwoz21/test.json.gz {data}/dst_predictions/augpt.json.gz",
-    "review {data}/tau/tau_airline_gpt-4o.json.gz",
-    "review {data}/tau/tau2_airline_grok-3-mini_cut_off.json.gz",
-    "review {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
-    "users faults {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
-    "data check {data}/tau/tau2_telecom-workflow_grok-3.json.gz",
-    "users score {data}/gcdf1/conversations --canonical-map {data}/gcdf1/multiwoz21_canonical_map.json.gz",
-    "users faults {data}/tau/tau_airline_gpt-4o.json.gz",
-    "reproduce rsa --data {data}",
-]
-
-
-@pytest.fixture
-def at_a_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TTY_COMPATIBLE", "1")
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
 
 
 def printed(outcome: Outcome) -> str:
     assert outcome.code in (0, 1), outcome.err
     return uncoloured(outcome.out)
-
-
-@pytest.mark.skipif(DATA is None, reason="DIALGAUGE_DATA names no real data")
-@pytest.mark.parametrize("line", list(map(soak, REAL)))
-def test_nothing_is_wider_with_real_data(line: str, capsys: Capture, at_a_terminal: None) -> None:
-    words = shlex.split(line.format(data=DATA))
-    narrow, wide = (printed(dialgauge(capsys, *words, *more)) for more in ((), ("--wide",)))
-    assert narrow.strip()
-    for row in narrow.splitlines():
-        assert len(row) <= 80 or " " not in row.strip(), row
-    assert list(unknown_words(narrow, wide)) == []
 
 
 def test_every_behaviour_on_the_screen_can_be_explained(capsys: Capture) -> None:
