@@ -147,11 +147,3 @@ def test_a_new_command_has_a_page_an_exit_code_and_defaults(
     outcome = dialgauge(capsys, "probe", "a", "--name", "typed")
     assert (outcome.code, outcome.out) == (1, "['a'] 9 False ('typed',) 0.5\n")
     assert "sets --number=9 (" in outcome.err
-
-
-@pytest.mark.parametrize("command", [*EVERY, *dict.fromkeys(one.split()[0] for one in EVERY)])
-def test_help_pages_fit_the_screen(capsys: Capture, command: str) -> None:
-    page = dialgauge(capsys, *command.split(), "--help")
-    assert dialgauge(capsys, *command.split(), "-h") == page
-    assert (page.code, page.err) == (0, "")
-    assert max(map(len, page.out.splitlines())) <= 80

@@ -44,14 +44,6 @@ def here(files: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
 
 
 @pytest.mark.soak
-def test_there_is_something_to_compare(here: dict[str, Any]) -> None:
-    kinds = [name.split()[0] for name in here]
-    assert {kind: kinds.count(kind) for kind in sorted(set(kinds))} == {
-        "lab": 1, "responses": 12, "tracking": 1,
-    }  # fmt: skip
-
-
-@pytest.mark.soak
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_path: Path, workers: int) -> None:
     options = ("--engine", "pool", "--workers", str(workers))

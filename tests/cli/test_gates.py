@@ -116,14 +116,6 @@ def test_a_drop_without_an_interval_is_told_without_one(dialogues: int, capsys: 
     assert "(no 95% interval, p = " in check["sentence"]
 
 
-def test_a_stored_run_can_be_held_against_another(capsys: Capture, files: Path) -> None:
-    good, bad = (stored(dialgauge(capsys, "score", "gold.jsonl", f"{name}.jsonl")) for name in ("good", "bad"))
-    assert dialgauge(capsys, "score", "gold.jsonl", "bad.jsonl", "--fail-on-drop", good).code == 3
-    assert dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--fail-on-drop", bad).code == 0
-    unknown = dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "--fail-on-drop", "2099")
-    assert unknown.code == 2
-
-
 def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture, tmp_path: Path) -> None:
     tiny_release(tmp_path / "babi")
     call = ("babi", "evaluate", "--data", "babi", "--model", "tfidf", "--json", "out.json")

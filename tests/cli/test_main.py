@@ -19,7 +19,7 @@ import pytest
 from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
 from dialgauge.cli.app import command
-from dialgauge.cli.screen import confirm, out
+from dialgauge.cli.screen import confirm
 from dialgauge.errors import DialgaugeError
 from support.commands import dialgauge
 
@@ -124,13 +124,6 @@ def test_exits_and_interrupts_have_their_codes(
     answers(raises(KeyboardInterrupt()))
     outcome = dialgauge(capsys, "probe")
     assert (outcome.code, outcome.err) == (130, "dialgauge: interrupted; what was stored is kept\n")
-
-
-def test_text_from_files_is_never_markup(
-    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None]
-) -> None:
-    answers(lambda: out.print("[bold]x[/nothing] :hotel:\t."))
-    assert dialgauge(capsys, "probe").out.expandtabs() == "[bold]x[/nothing] :hotel:       .\n"
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,6 @@ def test_damaged_annotations_are_told_and_the_runs_still_listed(place: Place) ->
     assert "the annotations are damaged" in " ".join(outcome.out.split())
 
 
-def test_a_mistyped_id_gets_the_nearest_one(place: Place) -> None:
-    id_ = place.add("augpt")
-    outcome = place.run("show", id_.replace("augpt", "agupt"))
-    assert outcome.code == 2 and f"Did you mean '{id_}'?" in outcome.err
-
-
 def test_a_damaged_table_is_named(place: Place) -> None:
     id_ = place.add("augpt")
     path = place.store.folder / id_ / "dialogue_scores.parquet"
@@ -183,15 +177,6 @@ def test_sql_shows_100_rows_and_writes_all(place: Place, tmp_path: Path) -> None
     assert place.run("sql", "SELECT 1 AS x, 2 AS y WHERE false").out == "No rows of x, y.\n"
 
 
-def test_sql_prints_a_table(place: Place) -> None:
-    id_ = place.add("augpt")
-    outcome = place.run(
-        "sql", "SELECT run, sum(num) / sum(den) AS score, count(*) AS n FROM dialogue_scores GROUP BY run"
-    )
-    assert outcome.code == 0
-    assert outcome.out.split() == ["run", "score", "n", "─" * len(outcome.out.splitlines()[1]), id_, "0.6667", "2"]
-
-
 def test_sql_reads_the_query_from_standard_input(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.add("augpt")
     monkeypatch.setattr("sys.stdin", io.StringIO("SELECT name FROM runs"))
@@ -250,18 +235,6 @@ def test_sql_that_fails_is_one_sentence(place: Place, query: str) -> None:
     outcome = place.run("sql", query)
     assert (outcome.code, outcome.out) == (2, "")
     assert len(outcome.err.splitlines()) == 1
-
-
-def test_another_store_can_be_named(place: Place, tmp_path: Path) -> None:
-    id_ = place.add("augpt")
-    assert id_ not in place.run("runs", "list", "--store", tmp_path / "other").out
-    assert id_ in place.run("sql", "SELECT id FROM runs", "--store", place.store.folder).out
-
-
-def test_runs_of_different_kinds_are_refused(place: Place) -> None:
-    outcome = place.run("compare", place.add("a", "juggling"), place.add("b", "chess"))
-    assert outcome.code == 2
-    assert "runs of different kinds measure different things and cannot be compared" in outcome.err
 
 
 def test_sql_sees_scores_with_unit_and_direction(place: Place) -> None:

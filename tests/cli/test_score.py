@@ -73,16 +73,6 @@ def test_no_resamples_are_no_intervals(capsys: Capture, files: tuple[Path, Path,
             assert run["scores"]["JGA"]["value"] == 0.5
 
 
-def test_the_same_seed_gives_the_same_scores(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    texts = []
-    for name in ("a", "b"):
-        dialgauge(capsys, "score", files[0], files[1], "--seed", 7, "--no-store", "--json", tmp_path / name)
-        texts.append([run["scores"] for run in runs(tmp_path / name)])
-    assert texts[0] == texts[1]
-
-
 def test_gold_inside_the_predictions(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from dialgauge.explorer.guard import Guard as Guard, local_hosts as local_hosts
     from dialgauge.explorer.links import (
         page_address as page_address,
-        reading_address as reading_address,
     )
     from dialgauge.explorer.pages import Pages as Pages
     from dialgauge.explorer.redaction import redacted_runs as redacted_runs

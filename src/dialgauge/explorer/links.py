@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from dialgauge.errors import DialgaugeError
-from dialgauge.report import Link, Page, dialogue_list, run_page, view_of
-from dialgauge.runs import Run
+from dialgauge.report import Link, Page
 
 
 class ExplorerLinks:
@@ -53,15 +51,3 @@ class ExplorerLinks:
 def page_address(runs: Sequence[str]) -> str:
     """Where some runs are shown: the list of all, a run, or the comparison of several."""
     return ExplorerLinks().address(Link(runs=tuple(runs)), Page(title=""))
-
-
-def reading_address(run: Run, number: int) -> str:
-    """Where the N-th dialogue of a run is shown: of those to read first if the run names some, else from the worst."""
-    tables = run_page(run, ["failures"]).tables if "failures" in view_of(run).tables else {}
-    links = [row[0].link for table in tables.values() for row in table.rows if row[0].link is not None]
-    links += [
-        Link(dialogue=name) for name in dialogue_list(run).ranked if name not in {link.dialogue for link in links}
-    ]
-    if number > len(links):
-        raise DialgaugeError(f"run {run.id} has {len(links):,} dialogues to read")
-    return ExplorerLinks().address(links[number - 1], Page(title="", runs=[run.id]))
