@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, End, Outcome
 from dialgauge.errors import DialgaugeError
@@ -22,8 +22,6 @@ from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, 
 Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
 #: Formats that have no tasks and verdicts.
 _NO_LOGS = frozenset({LAST_RESORT, "parquet"})
-#: Logs of the benchmarks, which have rewards, a plan and a simulated user; all others are logs of agents in general.
-BENCHMARKS = frozenset({"tau", "tau2"})
 #: Logs in which each conversation names its model.
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: A reward this close to 1 is a pass.
@@ -53,61 +51,84 @@ class Attempt(Struct, frozen=True, kw_only=True):
     turns: dict[str, int]
     calls: dict[str, int]
     #: Scores of the log that are numbers, and those that are labels.
-    numbers: dict[str, float] = {}
-    labels: dict[str, str] = {}
+    numbers: dict[str, float]
+    labels: dict[str, str]
     #: Does it count? It has a verdict on the agent, or a score in a log without verdicts.
-    scored: bool = False
+    scored: bool
 
 
 class TrialLog:
     """A log: who made it, its conversations in order, and each of them as an attempt at a task."""
 
-    def __init__(
-        self,
-        name: str,
-        corpus: Corpus | Iterable[Dialogue],
-        graders: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, name: str, corpus: Corpus | Iterable[Dialogue], graders: Sequence[str] = ()) -> None:
         self.name = name
         #: Scores that are verdicts of graders.
         self.graders = tuple(graders)
         self.corpus = corpus if isinstance(corpus, Corpus) else None
         dialogues = corpus.dialogues if isinstance(corpus, Corpus) else corpus
         self.dialogues: Sequence[Dialogue] = dialogues if isinstance(dialogues, Sequence) else list(dialogues)
-        outcomes = [dialogue.ended for dialogue in self.dialogues]
-        _refuse_models(outcomes)
-        self._read_scores(outcomes)
-        made = [_attempt(dialogue) for dialogue in self.dialogues]
+        self.outcomes = [dialogue.ended for dialogue in self.dialogues]
+        _refuse_models(self.outcomes)
+        #: ``tau`` or ``tau2``; empty for logs of agents in general.
+        self.benchmark = log_benchmark(self.dialogues)
+        self.in_general = not self.benchmark
         #: Is there a yes or no on any conversation? Without one there is no pass^k, and those with a score count.
-        self.has_verdicts = any(attempt.success is not None for attempt in made)
-        self.attempts = [self._scored(attempt, outcome) for attempt, outcome in zip(made, outcomes, strict=True)]
-
-    def _read_scores(self, outcomes: Sequence[Outcome]) -> None:
-        """Which scores of the log are numbers, which are labels, and which are texts."""
-        given: dict[str, list[float | str]] = {}
-        for outcome in outcomes:
-            for name, value in outcome.scores.items():
-                given.setdefault(name, []).append(value)
-        texts = {name: sorted(set(map(_text, values))) for name, values in given.items()}
+        self.has_verdicts = any(outcome.success is not None for outcome in self.outcomes)
+        scores: dict[str, list[float | str]] = {}
+        for outcome in self.outcomes:
+            for score, value in outcome.scores.items():
+                scores.setdefault(score, []).append(value)
         #: Scores that are numbers wherever they are given, with their lowest and highest value.
         self.numeric = {
-            name: (float(min(values)), float(max(values)))
-            for name, values in given.items()
+            score: (float(min(values)), float(max(values)))
+            for score, values in scores.items()
             if not any(isinstance(value, str) for value in values)
         }
-        self.labelled = {
-            name: values for name, values in texts.items() if name not in self.numeric and len(values) <= _MOST_LABELS
+        self.zero_or_one = {score for score in self.numeric if set(map(float, scores[score])) <= {0.0, 1.0}}
+        texts = {
+            score: sorted(set(map(_text, values))) for score, values in scores.items() if score not in self.numeric
         }
+        self.labelled = {score: values for score, values in texts.items() if len(values) <= _MOST_LABELS}
         #: Scores with so many different values that they are texts.
-        self.free_texts = [name for name in given if name not in self.numeric and name not in self.labelled]
-        self.zero_or_one = {name for name in self.numeric if {float(value) for value in given[name]} <= {0.0, 1.0}}
+        self.free_texts = [score for score in texts if score not in self.labelled]
+        self.attempts = [self._attempt(dialogue) for dialogue in self.dialogues]
 
-    def _scored(self, attempt: Attempt, outcome: Outcome) -> Attempt:
+    def _attempt(self, dialogue: Dialogue) -> Attempt:
+        """A conversation as an attempt; one with neither task nor verdict is an error."""
+        outcome = dialogue.ended
+        if not outcome.task and outcome.success is None:
+            raise DialgaugeError(
+                "it says neither whether its task was done (outcome, success) nor which task it is a trial of "
+                "(outcome, task); logs of agents do, and what 'dialgauge data convert' makes of them",
+                dialogue=dialogue.id,
+            )
         numbers = {name: float(value) for name, value in outcome.scores.items() if name in self.numeric}
         labels = {name: _text(value) for name, value in outcome.scores.items() if name in self.labelled}
-        is_judged = attempt.success is not None or (not self.has_verdicts and bool(numbers or labels))
-        return structs.replace(
-            attempt, numbers=numbers, labels=labels, scored=is_judged and attempt.end != "infrastructure"
+        is_judged = outcome.success is not None or (not self.has_verdicts and bool(numbers or labels))
+        tokens = [usage.tokens for usage in outcome.usage.values() if usage.tokens is not None]
+        seconds = {side: usage.seconds for side, usage in outcome.usage.items() if usage.seconds is not None}
+        if outcome.seconds is not None:
+            seconds["both"] = outcome.seconds
+        sides = {"agent": "system", "user": "user"}
+        turns = {side: [turn for turn in dialogue.turns if turn.speaker == sides[side]] for side in SIDES}
+        return Attempt(
+            id=dialogue.id,
+            task=outcome.task or dialogue.id,
+            trial=outcome.trial,
+            domains=dialogue.domains,
+            end=outcome.end,
+            reason=outcome.reason,
+            success=outcome.success,
+            reward=None if outcome.reward is None else _share(dialogue.id, "reward", outcome.reward),
+            parts={part: _share(dialogue.id, f"reward's part {part}", value) for part, value in outcome.parts.items()},
+            costs={side: usage.cost for side, usage in outcome.usage.items() if usage.cost is not None},
+            seconds=seconds,
+            tokens=sum(tokens) if tokens else None,
+            turns={side: len(own) for side, own in turns.items()},
+            calls={side: sum(len(turn.calls or ()) for turn in own) for side, own in turns.items()},
+            numbers=numbers,
+            labels=labels,
+            scored=is_judged and outcome.end != "infrastructure",
         )
 
     @property
@@ -115,20 +136,9 @@ class TrialLog:
         """Where it was read from; empty for what was in memory."""
         return self.corpus.source if self.corpus is not None and self.corpus.files else ""
 
-    @cached_property
-    def in_general(self) -> bool:
-        """Is it a log of agents in general, and not one of a benchmark that is known?"""
-        return self.said("benchmark") not in BENCHMARKS
-
-    @cached_property
-    def benchmark(self) -> str:
-        """``tau`` or ``tau2``; empty for other logs."""
-        return log_benchmark(self.dialogues)
-
     def said(self, key: str) -> str:
         """The different values that conversations give for a fact of the log, joined by commas."""
-        outcomes = (dialogue.ended for dialogue in self.dialogues)
-        texts = (each.benchmark if key == "benchmark" else each.facts.get(key, "") for each in outcomes)
+        texts = (each.benchmark if key == "benchmark" else each.facts.get(key, "") for each in self.outcomes)
         return ",".join(dict.fromkeys(filter(None, texts)))
 
     def domain(self, named: str | None, root: Path | None) -> ToolDomain | None:
@@ -154,7 +164,7 @@ class TrialLog:
 
     @cached_property
     def _planned(self) -> tuple[int, int]:
-        plans = [plan for dialogue in self.dialogues if (plan := dialogue.ended.planned) is not None]
+        plans = [outcome.planned for outcome in self.outcomes if outcome.planned is not None]
         return max((tasks for tasks, _ in plans), default=0), max((trials for _, trials in plans), default=0)
 
     @property
@@ -283,40 +293,6 @@ def read_log(source: Attempted, name: str = "", format: str | None = None, succe
         return TrialLog(name or Path(source).name, corpus)
     except DialgaugeError as error:
         raise error.at(file=str(source)) from error
-
-
-def _attempt(dialogue: Dialogue) -> Attempt:
-    """A conversation as an attempt; one with neither task nor verdict is an error."""
-    outcome = dialogue.ended
-    if not outcome.task and outcome.success is None:
-        raise DialgaugeError(
-            "it says neither whether its task was done (outcome, success) nor which task it is a trial of (outcome, "
-            "task); logs of agents do, and what 'dialgauge data convert' makes of them",
-            dialogue=dialogue.id,
-        )
-    used = outcome.usage
-    tokens = [usage.tokens for usage in used.values() if usage.tokens is not None]
-    sides = {"agent": "system", "user": "user"}
-    turns = {side: [turn for turn in dialogue.turns if turn.speaker == sides[side]] for side in SIDES}
-    seconds = {side: usage.seconds for side, usage in used.items() if usage.seconds is not None}
-    if outcome.seconds is not None:
-        seconds["both"] = outcome.seconds
-    return Attempt(
-        id=dialogue.id,
-        task=outcome.task or dialogue.id,
-        trial=outcome.trial,
-        domains=dialogue.domains,
-        end=outcome.end,
-        reason=outcome.reason,
-        success=outcome.success,
-        reward=None if outcome.reward is None else _share(dialogue.id, "reward", outcome.reward),
-        parts={part: _share(dialogue.id, f"reward's part {part}", value) for part, value in outcome.parts.items()},
-        costs={side: usage.cost for side, usage in used.items() if usage.cost is not None},
-        seconds=seconds,
-        tokens=sum(tokens) if tokens else None,
-        turns={side: len(own) for side, own in turns.items()},
-        calls={side: sum(len(turn.calls or ()) for turn in own) for side, own in turns.items()},
-    )
 
 
 def _share(dialogue: str, name: str, value: float) -> float:
