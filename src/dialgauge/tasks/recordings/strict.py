@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.tasks.reasons import TaskFailure, failure_texts
-from dialgauge.tasks.recordings.tracker import ConversationTracker, RowIndex, Thread, given_by
+from dialgauge.tasks.recordings.tracker import ConversationTracker, Thread, fails, given_by
 from dialgauge.worlds.domain import UNKNOWN, DomainGoal, DomainSearch, Entity, ServiceTask
 
 
@@ -82,10 +82,10 @@ class StrictRules:
     """Judges conversations against a town; one serves all of them."""
 
     def __init__(self, search: DomainSearch) -> None:
-        self._town = RowIndex(search)
+        self._search = search
 
     def judge(self, dialogue: Dialogue, goal: DomainGoal) -> StrictVerdict:
-        follower = ConversationTracker(goal, self._town)
+        follower = ConversationTracker(goal, self._search)
         for number, turn in enumerate(dialogue.turns):
             if turn.speaker == "user":
                 follower.hear_user(turn, number)
@@ -143,7 +143,7 @@ class StrictRules:
             yield thread.dropped or TaskFailure(reason="nothing_named")
             return
         wanted = {slot: value for slot, value in task.info.items() if slot in thread.service.wishes}
-        for slot in self._town.fails(row, wanted):
+        for slot in fails(self._search, row, wanted):
             given, value = (row.get(slot),), task.info[slot]
             yield TaskFailure(reason="unfit", slot=slot, turn=since, given=given, wanted=value, entity=row.name)
 
@@ -167,7 +167,7 @@ class StrictRules:
 
     def _is_other(self, row: Entity, thread: Thread, name: str) -> bool:
         """Does a name mean another row than this one?"""
-        return bool(self._town.fails(row, {thread.service.name_slot: name}))
+        return bool(fails(self._search, row, {thread.service.name_slot: name}))
 
     def _booking_failures(self, task: ServiceTask, threads: Mapping[str, Thread]) -> Iterator[TaskFailure]:
         thread = threads[task.domain]

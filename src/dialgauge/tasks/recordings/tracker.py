@@ -19,7 +19,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.intents import CONFIRMING, INFORM, INTENTS, NO_BOOK, NO_OFFER, OFFER_BOOKED, TELLING, UNSURE
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.values import NO_CONSTRAINT, canonical
-from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch, Entity, Service, ServiceTask
+from dialgauge.worlds.domain import DomainGoal, DomainSearch, Entity, Service, ServiceTask
 
 
 class ToldAnswer(Struct, frozen=True, gc=False):
@@ -30,32 +30,17 @@ class ToldAnswer(Struct, frozen=True, gc=False):
     about: Entity | None = None
 
 
-class RowIndex:
-    """A domain's rows, for all conversations."""
+def fails(search: DomainSearch, row: Entity, constraints: Mapping[str, str]) -> list[str]:
+    """The constraints that a row fails; one that is no time of day fails."""
+    return [slot for slot, value in constraints.items() if fails_in(search, row, slot, value)]
 
-    def __init__(self, search: DomainSearch) -> None:
-        self.search = search
-        self.domain: Domain = search.domain
 
-    def row(self, domain: str, number: int) -> Entity:
-        rows = self.search.rows(domain) if domain in self.search.tables else ()
-        if not 0 <= number < len(rows):
-            raise DialgaugeError(
-                f"the record has a booking of row {number} of {domain}, and the database has {len(rows):,}: "
-                "was it recorded with another database?"
-            )
-        return rows[number]
-
-    def fails(self, row: Entity, constraints: Mapping[str, str]) -> list[str]:
-        """The constraints that a row fails; one that is no time of day fails."""
-        return [slot for slot, value in constraints.items() if self.fails_in(row, slot, value)]
-
-    def fails_in(self, row: Entity, slot: str, value: str) -> bool:
-        """Does a row fail one constraint?"""
-        try:
-            return not self.search.has(row, slot, value)
-        except DialgaugeError:
-            return True
+def fails_in(search: DomainSearch, row: Entity, slot: str, value: str) -> bool:
+    """Does a row fail one constraint?"""
+    try:
+        return not search.has(row, slot, value)
+    except DialgaugeError:
+        return True
 
 
 class Detour:
@@ -176,8 +161,8 @@ class Thread:
 class ConversationTracker:
     """Follows a conversation turn by turn."""
 
-    def __init__(self, goal: DomainGoal, town: RowIndex) -> None:
-        self._town, self._services = town, town.domain.services
+    def __init__(self, goal: DomainGoal, search: DomainSearch) -> None:
+        self._search, self._domain, self._services = search, search.domain, search.domain.services
         self.threads = {task.domain: Thread(self._services[task.domain], task) for task in goal.tasks}
         self._bookable = ""
         self.asserted = self.true = 0
@@ -206,7 +191,7 @@ class ConversationTracker:
         thread.say(slot, value)
         if slot not in thread.service.wishes or value in NO_CONSTRAINT:
             return
-        if thread.row is not None and self._town.fails_in(thread.row, slot, value):
+        if thread.row is not None and fails_in(self._search, thread.row, slot, value):
             thread.drop("turned_down", turn, slot, value)
         if slot == thread.entity_slot:
             thread.asked = self._named(thread, value, {})
@@ -216,7 +201,7 @@ class ConversationTracker:
     def hear_system(self, turn: Turn, number: int) -> None:
         """Take in a turn of the system, and its calls before it."""
         self._note_calls(turn.calls or (), number)
-        booking, booking_acts = "", self._town.domain.booking_acts
+        booking, booking_acts = "", self._domain.booking_acts
         by_domain: dict[str, list[Act]] = {}
         for act in said(turn):
             domain = act.domain
@@ -270,10 +255,19 @@ class ConversationTracker:
             elif call.name == service.call:
                 thread.attempts.append((call, number))
                 if not call.failed and (call.rows or service.rows is None):
-                    row = self._town.row(call.domain, call.rows[0]) if call.rows else None
+                    row = self._row(call.domain, call.rows[0]) if call.rows else None
                     thread.book(row, call, number)
                     for slot in thread.gives:
                         self._given.setdefault((call.domain, slot), set()).add(given_by(call, slot))
+
+    def _row(self, domain: str, number: int) -> Entity:
+        rows = self._search.rows(domain) if domain in self._search.tables else ()
+        if not 0 <= number < len(rows):
+            raise DialgaugeError(
+                f"the record has a booking of row {number} of {domain}, and the database has {len(rows):,}: "
+                "was it recorded with another database?"
+            )
+        return rows[number]
 
     def _system_says(self, thread: Thread, acts: Sequence[Act], number: int) -> None:
         telling: list[Act] = []
@@ -298,7 +292,7 @@ class ConversationTracker:
             thread.search_detour.refuse()
         if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if telling and (only := self._town.search.only(thread.domain)) is not None:
+        if telling and (only := self._search.only(thread.domain)) is not None:
             thread.take(only, number)
         if not rows and telling and thread.asked is not None:
             thread.take(thread.asked, number)
@@ -315,7 +309,7 @@ class ConversationTracker:
     def _named(self, thread: Thread, name: str, stated: Mapping[str, str]) -> Entity | None:
         """The row that a name means. Where several share it, what else was said decides, then what was looked for, then
         which of them is spoken of already."""
-        rows: Sequence[Entity] = self._town.search.named(thread.domain, name)
+        rows: Sequence[Entity] = self._search.named(thread.domain, name)
         if len(rows) > 1:
             own = _constraints(thread, stated)
             rows = [
@@ -324,7 +318,7 @@ class ConversationTracker:
         for known in (thread.searched, thread.said):
             if len(rows) > 1:
                 wanted = _constraints(thread, known)
-                rows = [row for row in rows if not self._town.fails(row, wanted)] or rows
+                rows = [row for row in rows if not fails(self._search, row, wanted)] or rows
         for row in rows:
             if row is thread.row:
                 return row
@@ -342,11 +336,7 @@ class ConversationTracker:
         if truths is None:
             return
         self.asserted += len(values)
-        for value in values:
-            for truth in truths:
-                if thread.service.same(value, truth):
-                    self.true += 1
-                    break
+        self.true += sum(any(thread.service.same(value, truth) for truth in truths) for value in values)
 
     def _tell(self, thread: Thread, act: Act, rows: Mapping[str, Entity | None], number: int) -> None:
         """Note what was told, of the row spoken of, else of the one booked. Names of rows are told of these."""
