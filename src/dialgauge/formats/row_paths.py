@@ -34,7 +34,6 @@ from dialgauge.formats.jsonfile import (
     members_of,
     values_of_lines,
 )
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import Misfit, require_single_keys, shown
 from dialgauge.formats.source import Part, file_stem
 
@@ -248,38 +247,31 @@ def _kind(raw: Raw) -> str:
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0) -> Any:
+def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0, most: int | None = None) -> Any:
     """The content of a file: JSON undecoded, the values of JSON lines, or the rows of a table.
 
-    ``header`` names the columns of a table without names, ``skip`` lines stand above it.
+    ``header`` names the columns of a table without names, ``skip`` lines stand above it. With ``most``, only so many of
+    the first rows, elements or members.
     """
     if part.head(4) == b"PAR1":
         from dialgauge.formats.tables import parquet_rows
 
-        return list(parquet_rows(part))
+        return list(islice(parquet_rows(part), most))
     content = part.buffer()
     if begins(content) not in (b"{", b"[") or header or skip:
-        return list(_table(part.text(), part.name, header=header, skip=skip))
+        return list(islice(_table(part.text(), part.name, header=header, skip=skip), most))
     if are_lines(content) or part.stem.endswith("l"):
-        return list(values_of_lines(content, part))
+        return list(islice(values_of_lines(content, part), most))
+    if most is not None and begins(content) == b"[":
+        return elements_of(content, part)[:most]
+    if most is not None and len(members := members_of(content, part)) > most:
+        return dict(members[:most])
     return decode(RAW, content, part)
 
 
 def beginning(part: Part) -> Any:
     """The first rows of a file's content, or the first members of its object."""
-    peek = Peek(part)
-    if not peek.is_json:
-        if part.head(4) == b"PAR1":
-            return content_of(part)
-        lines = peek.lines if len(peek.lines) < 50 else peek.lines[:-1]
-        return list(_table("\n".join(lines), part.name))
-    content = part.buffer()
-    if are_lines(content) or part.stem.endswith("l"):
-        return list(islice(values_of_lines(content, part), BEGINNING))
-    if begins(content) == b"[":
-        return elements_of(content, part)[:BEGINNING]
-    members = members_of(content, part)
-    return decode(RAW, content, part) if len(members) <= BEGINNING else dict(members[:BEGINNING])
+    return content_of(part, most=BEGINNING)
 
 
 def _table(text: str, file: str, *, header: Sequence[str] = (), skip: int = 0) -> Iterator[dict[str, str]]:
