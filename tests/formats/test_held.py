@@ -11,7 +11,6 @@ import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledDialogues, carries, read
-from dialgauge.runs import Store
 
 
 def talk(number: int) -> Dialogue:
@@ -58,26 +57,6 @@ def test_a_small_source_is_a_list_and_a_large_one_a_file(tmp_path: Path, few_hel
         assert isinstance(corpus.dialogues, kind)
         assert list(corpus) == [talk(place) for place in range(number)]
         assert corpus["D7.json"] == talk(7)
-
-
-@pytest.mark.soak
-def test_scores_and_tables_of_held_dialogues_are_the_same(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the real test set: values, coverage, ceilings, and every table of the stored runs."""
-    gold, predicted = shared_data / "multiwoz21" / "test.json.gz", shared_data / "dst_predictions" / "augpt.json.gz"
-    stored = {}
-    for name, most in (("list", 1 << 40), ("file", 100_000)):
-        monkeypatch.setattr("dialgauge.formats.held.MOST_HELD", most)
-        results = dialgauge.score(gold, predicted, measures="all", profile=["canon", "trade"], resamples=50)
-        stored[name] = [Store(tmp_path / name).add(run) for run in results.runs]
-    for one, other in zip(stored["list"], stored["file"], strict=True):
-        assert one.scores == other.scores
-        assert (one.coverage, one.details, one.notes) == (other.coverage, other.details, other.notes)
-        assert one.manifest.corpus == other.manifest.corpus
-        assert list(one.tables) == list(other.tables)
-        for table in one.tables:
-            assert one.table(table).equals(other.table(table)), table
 
 
 def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,14 +172,3 @@ def test_values_keep_astral_and_right_to_left_characters(name: str) -> None:
         states = [state for turn in dialogue.turns for state in (turn.state, turn.predicted) if state]
         if name != "t5-dst":
             assert any(state["hotel"].get("area") == (value,) for state in states)
-
-
-def mutated(content: bytes, seed: int) -> bytes:
-    draw = random.Random(seed)
-    damaged = bytearray(content)
-    for _ in range(draw.randint(1, 5)):
-        start = draw.randrange(len(damaged))
-        damaged[start : start + draw.randint(0, 4)] = draw.choice(
-            [b"", b"\x00", b"\xff", b"{", b"]", b'"', b"'", b"null", b"-1", b"\n", damaged[start : start + 40]]
-        )
-    return bytes(damaged)

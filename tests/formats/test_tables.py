@@ -346,21 +346,6 @@ def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
     assert dialgauge.read(read.to_polars()).dialogues == read.dialogues
 
 
-@pytest.mark.soak
-def test_a_real_tracker_scores_the_same_from_the_hub(
-    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    gold, path = shared_data / "multiwoz21/test.json.gz", shared_data / "dst_predictions/augpt.json.gz"
-    folder = hub_folder(tmp_path / "augpt", dialgauge.read(path).dialogues, 5001)
-    documents = []
-    for source in (path, folder):
-        done = command(capsys, "score", gold, source, "--json", tmp_path / "scores.json")
-        assert done.code == 0, done.err
-        documents.append(json.loads((tmp_path / "scores.json").read_text())["systems"][0]["scores"])
-    assert documents[0] == documents[1]
-    assert documents[0]["JGA"]["value"] > 0.4
-
-
 def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(DialgaugeError, match=re.escape("dialgauge[pandas]")):

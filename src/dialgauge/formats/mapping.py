@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
@@ -280,7 +280,14 @@ class MappedFormat(DialogueFormat):
             self.name = "mapped-log"  # type: ignore[misc]
             self.fields = frozenset({"text", "calls", "source", "goal", "outcome"})  # type: ignore[misc]
         self.kind = "predictions" if mapping.predicted is not None else "dialogues"  # type: ignore[misc]
-        self._check()
+        try:
+            steps(mapping.rows)
+            fault = next(self._faults(), None)
+        except Misfit as error:
+            fault = f"rows: {error}", "rows"
+        if fault is not None:
+            line = document.line(*fault[1:]) if document else None
+            raise DialgaugeError(fault[0], file=source or "the mapping", line=line)
 
     @cached_property
     def sha256(self) -> str:
@@ -348,60 +355,47 @@ class MappedFormat(DialogueFormat):
             return ""
         return f" ({Path(self.source).name}, line {self._document.line(*path)})"
 
-    def _check(self) -> None:
-        """Refuse a mapping that cannot read anything."""
+    def _faults(self) -> Iterator[tuple[str, ...]]:
+        """Why the mapping cannot read anything, and where it says so."""
         mapping, of_states = self.mapping, self.mapping.reads == "states"
-        try:
-            steps(mapping.rows)
-        except Misfit as error:
-            self._refuse(f"rows: {error}", "rows")
         for name in sorted(_OF_LOGS if of_states else _OF_STATES):
             if getattr(mapping, name) not in (None, "", (), {}):
-                self._refuse(f"{name} is not read where the mapping reads {mapping.reads}", name)
+                yield f"{name} is not read where the mapping reads {mapping.reads}", name
         if of_states and mapping.predicted is None and mapping.gold is None:
-            self._refuse("it reads states, and says neither where predicted nor where gold ones stand", "reads")
+            yield "it reads states, and says neither where predicted nor where gold ones stand", "reads"
         if of_states and mapping.field("dialogue") is None:
-            self._refuse("it does not say where the id of the dialogue stands (dialogue)", "rows")
+            yield "it does not say where the id of the dialogue stands (dialogue)", "rows"
         if mapping.reads == "conversations" and not (mapping.messages_at or mapping.role):
-            self._refuse("it does not say where messages stand, or who speaks in a row (messages, role)", "reads")
+            yield "it does not say where messages stand, or who speaks in a row (messages, role)", "reads"
         if mapping.reads == "results" and (mapping.messages_at or (mapping.success or mapping.scores) is None):
-            self._refuse("results have a success or scores, and no messages", "reads")
+            yield "results have a success or scores, and no messages", "reads"
         if len(mapping.slot) > 2:
-            self._refuse("slot is [domain, slot] or [slot]; the value stands under predicted or gold", "slot")
+            yield "slot is [domain, slot] or [slot]; the value stands under predicted or gold", "slot"
         if mapping.join and (_NO_FOLDERS & set(mapping.join.file) or mapping.join.file in ("", ".", "..")):
-            self._refuse("join: the file is a bare name in the folder of the mapping", "join", "file")
+            yield "join: the file is a bare name in the folder of the mapping", "join", "file"
         if mapping.join and not mapping.join.by:
-            self._refuse("join: say which field holds the same in both files, as in by: {id: session}", "join")
-        self._check_verdict(mapping.field("success") or Field())
+            yield "join: say which field holds the same in both files, as in by: {id: session}", "join"
+        success = mapping.field("success") or Field()
+        if bool(success.true_values) != bool(success.false_values):
+            yield "success: give both true_values and false_values; other words are not judged", "success"
+        if both := words(success.true_values) & words(success.false_values):
+            yield f"success: '{both.pop()}' is among true_values and false_values", "success"
+        if success.true_values and success.at_least is not None:
+            yield "success: give true_values and false_values, or at_least", "success"
         for name in VALUES:
             each = mapping.field(name) if name != "scores" else None
             for pattern in filter(None, (each.match, each.columns) if each is not None else ()):
                 try:
                     Pattern(pattern).groups([""])
                 except Misfit as error:
-                    self._refuse(f"{name}: {error}", name)
+                    yield f"{name}: {error}", name
+        chains = [("messages", each.chain, OPENERS, "opener") for each in mapping.messages_at]
         for side in SIDES if of_states else ():
             chain = (mapping.field(side) or Field()).chain
-            for place, name in enumerate(chain):
-                known = DECODERS if place == len(chain) - 1 else OPENERS
-                if name not in known:
-                    what = "decoder" if known is DECODERS else "opener"
-                    self._refuse(f"{side}: there is no {what} '{name}'.{nearest(name, known)}", side)
-        for each in mapping.messages_at:
-            if odd := next((name for name in each.chain if name not in OPENERS), ""):
-                self._refuse(f"messages: there is no opener '{odd}'.{nearest(odd, OPENERS)}", "messages")
-
-    def _check_verdict(self, success: Field) -> None:
-        if bool(success.true_values) != bool(success.false_values):
-            self._refuse("success: give both true_values and false_values; other words are not judged", "success")
-        if both := words(success.true_values) & words(success.false_values):
-            self._refuse(f"success: '{both.pop()}' is among true_values and false_values", "success")
-        if success.true_values and success.at_least is not None:
-            self._refuse("success: give true_values and false_values, or at_least", "success")
-
-    def _refuse(self, message: str, *path: str) -> NoReturn:
-        line = self._document.line(*path) if self._document else None
-        raise DialgaugeError(message, file=self.source or "the mapping", line=line)
+            chains += [(side, chain[:-1], OPENERS, "opener"), (side, chain[-1:], DECODERS, "decoder")]
+        for name, chain, known, what in chains:
+            if odd := next((each for each in chain if each not in known), ""):
+                yield f"{name}: there is no {what} '{odd}'.{nearest(odd, known)}", name
 
 
 class RecordFormat(DialogueFormat):
