@@ -243,7 +243,7 @@ def rule_system(
     )
 
 
-def rule_baseline(*, channel: str = "clean", style: str = "varied", render: bool = False) -> ActSystem:
+def rule_baseline(*, channel: str = "clean", render: bool = False) -> ActSystem:
     """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
     and confirms bookings of all kinds with nothing but the reference."""
     return ActSystem(

@@ -161,8 +161,6 @@ class UserContext(Struct, frozen=True, kw_only=True):
     goal: Goal | None
     #: What the world drew for its simulated user beyond the goal: order, changes of mind, questions.
     plan: Any = None
-    #: Does the system speak as it likes, and not in the lab's own sentences?
-    free: bool = False
     #: What can be asked for and booked, without the rows (:class:`dialgauge.worlds.domain.Domain`).
     domain: Any = None
     #: Random draws of its own.

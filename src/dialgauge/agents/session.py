@@ -64,10 +64,7 @@ class Scenario(Struct, frozen=True, kw_only=True):
     plan: Any = None
     #: What users know of the domain.
     domain: Any = None
-    #: Does the system speak as it likes?
-    free: bool = False
     user_draws: Draws | None = None
-    system_draws: Draws | None = None
     streams: RandomStreams | None = None
     ontology: Ontology | None = None
     domains: tuple[str, ...] = ()
@@ -79,32 +76,18 @@ class Scenario(Struct, frozen=True, kw_only=True):
     def user_context(self) -> UserContext:
         """What the user may see."""
         return UserContext(
-            dialogue_id=self.dialogue_id,
-            goal=self.goal,
-            plan=self.plan,
-            domain=self.domain,
-            free=self.free,
-            draws=self.user_draws,
-            streams=self.streams,
-            level=self.level,
-            ontology=self.ontology,
-            limits=self.limits,
+            goal=self.goal, plan=self.plan, domain=self.domain, draws=self.user_draws, **self._for_both()
         )
 
     def system_context(self) -> SystemContext:
         """What the system may see."""
         return SystemContext(
-            dialogue_id=self.dialogue_id,
-            database=self.database,
-            office=self.office,
-            candidates=self.candidates,
-            task=self.task,
-            draws=self.system_draws,
-            streams=self.streams,
-            level=self.level,
-            ontology=self.ontology,
-            limits=self.limits,
-        )
+            database=self.database, office=self.office, candidates=self.candidates, task=self.task,
+            **self._for_both(),
+        )  # fmt: skip
+
+    def _for_both(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("dialogue_id", "streams", "level", "ontology", "limits")}
 
 
 def converse(user: Agent, system: Agent, scenario: Scenario) -> Dialogue:

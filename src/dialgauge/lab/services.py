@@ -48,7 +48,7 @@ class ServiceWorld:
         return lab_scenario(self._search, goal, self._config, trial)
 
     def finish(self, held: Dialogue, scenario: Scenario, goal: DomainGoal, trial: int) -> Dialogue:
-        if scenario.free:
+        if speaks_freely(self._config):
             held = with_told_acts(held, Vocabulary.of(self._search.domain))
         return with_states(held, self._search.domain)
 
@@ -87,7 +87,6 @@ def lab_scenario(
         goal=goal.recorded(),
         plan=goal,
         domain=search.domain.public,
-        free=speaks_freely(config),
         streams=streams,
         ontology=ontology or search.spoken,
         domains=goal.domains,
