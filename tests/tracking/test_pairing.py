@@ -17,7 +17,7 @@ from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import run_page
 from dialgauge.text import note_kind
-from dialgauge.tracking import read_counts, sweep_counts
+from dialgauge.tracking import LAMBDAS, read_counts, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -64,7 +64,7 @@ def test_how_predictions_were_read_is_said_as_beside_scores(tmp_path: Path) -> N
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
     sweep = sweep_counts({name: read_counts(run) for name, run in compared.runs.items()})
     for name, run in compared.runs.items():
-        flexible = dict(zip(sweep.lambdas, sweep.scores[name], strict=True))
+        flexible = dict(zip(LAMBDAS, sweep[name], strict=True))
         assert [flexible[0.0], flexible[0.5]] == pytest.approx([run["JGA"], run["FGA@0.5"]])
         of_run = {row["λ"]: row[name] for row in run_page(run, ["sweep"]).tables["sweep"].records()}
         assert of_run == {rate: pytest.approx(value) for rate, value in flexible.items()}

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         UnitNumbers as UnitNumbers,
         Units as Units,
         mean_of_ratios as mean_of_ratios,
-        part_text as part_text,
         ratio as ratio,
     )
     from dialgauge.measures.records import Count as Count, Coverage as Coverage, Score as Score
@@ -43,11 +42,8 @@ if TYPE_CHECKING:
         PASS as PASS,
         REWARD as REWARD,
         TRIAL_CARDS as TRIAL_CARDS,
-        TRIAL_RULES as TRIAL_RULES,
-        TrialVerdicts as TrialVerdicts,
         flip_chance as flip_chance,
         noise_floor as noise_floor,
-        noise_sums as noise_sums,
         pass_chance as pass_chance,
         pass_rate as pass_rate,
         rerun_reach as rerun_reach,
@@ -55,10 +51,8 @@ if TYPE_CHECKING:
         uneven_trials as uneven_trials,
     )
     from dialgauge.measures.resampling import (
-        LINEARISED as LINEARISED,
         MANY_UNITS as MANY_UNITS,
         NO_INTERVAL as NO_INTERVAL,
-        ONE_MORE_UNIT as ONE_MORE_UNIT,
         Bounds as Bounds,
         Interval as Interval,
         Resampling as Resampling,

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.stats.intervals import (
         INTERVAL_METHODS as INTERVAL_METHODS,
-        BootstrapDraws as BootstrapDraws,
-        IntervalMethod as IntervalMethod,
         group_mean_interval as group_mean_interval,
         ratio_intervals as ratio_intervals,
     )

@@ -12,22 +12,11 @@ if TYPE_CHECKING:
     from dialgauge.tracking.comparing import (
         LAMBDAS as LAMBDAS,
         Swap as Swap,
-        Sweep as Sweep,
-        compared_counts as compared_counts,
-        profile_sensitivity as profile_sensitivity,
+        swaps as swaps,
         sweep_counts as sweep_counts,
     )
-    from dialgauge.tracking.counts import (
-        SYMBOLS as SYMBOLS,
-        Counts as Counts,
-        TurnCounts as TurnCounts,
-        turn_counts as turn_counts,
-    )
-    from dialgauge.tracking.fga import (
-        error_types as error_types,
-        forgetting_rate as forgetting_rate,
-        turns_since_error as turns_since_error,
-    )
+    from dialgauge.tracking.counts import SYMBOLS as SYMBOLS, Counts as Counts
+    from dialgauge.tracking.fga import forgetting_rate as forgetting_rate
     from dialgauge.tracking.inputs import (
         LooseState as LooseState,
         Source as Source,
@@ -44,7 +33,6 @@ if TYPE_CHECKING:
         MeasureChoice as MeasureChoice,
         chosen_measures as chosen_measures,
         needing as needing,
-        required_measures as required_measures,
     )
     from dialgauge.tracking.prepared_inputs import PreparedInputs as PreparedInputs
     from dialgauge.tracking.ratings import write_rating_sheets as write_rating_sheets

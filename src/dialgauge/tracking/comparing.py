@@ -85,30 +85,24 @@ class Swap(Struct, frozen=True):
     after: str
 
 
-class Sweep(Struct, frozen=True):
-    """Corpus values of FGA at each lambda, by system."""
-
-    lambdas: tuple[float, ...]
-    scores: Mapping[str, Sequence[float]]
-
-    def swaps(self) -> list[Swap]:
-        """Every crossing of two systems, interpolated between the two lambdas around it; touching is no crossing."""
-        swaps = []
-        for first, second in combinations(self.scores, 2):
-            gap = np.asarray(self.scores[first]) - np.asarray(self.scores[second])
-            steps = np.flatnonzero(np.abs(gap) > 1e-12)
-            for left, right in pairwise(steps.tolist()):
-                if gap[left] * gap[right] < 0:
-                    share = gap[left] / (gap[left] - gap[right])
-                    at = self.lambdas[left] + share * (self.lambdas[right] - self.lambdas[left])
-                    order = (first, second) if gap[left] > 0 else (second, first)
-                    swaps.append(Swap(float(at), *order))
-        return sorted(swaps, key=lambda swap: (swap.at, swap.before, swap.after))
+def swaps(curves: Mapping[str, Sequence[float]], lambdas: Sequence[float]) -> list[Swap]:
+    """Every crossing of two systems, interpolated between the two lambdas around it; touching is no crossing."""
+    found = []
+    for first, second in combinations(curves, 2):
+        gap = np.asarray(curves[first]) - np.asarray(curves[second])
+        steps = np.flatnonzero(np.abs(gap) > 1e-12)
+        for left, right in pairwise(steps.tolist()):
+            if gap[left] * gap[right] < 0:
+                share = gap[left] / (gap[left] - gap[right])
+                at = lambdas[left] + share * (lambdas[right] - lambdas[left])
+                order = (first, second) if gap[left] > 0 else (second, first)
+                found.append(Swap(float(at), *order))
+    return sorted(found, key=lambda swap: (swap.at, swap.before, swap.after))
 
 
-def sweep_counts(systems: Mapping[str, Counts]) -> Sweep:
-    """FGA over all turns of each system at each lambda."""
-    return Sweep(LAMBDAS, {name: [_flexible(counts, at) for at in LAMBDAS] for name, counts in systems.items()})
+def sweep_counts(systems: Mapping[str, Counts]) -> dict[str, list[float]]:
+    """FGA over all turns of each system at each of LAMBDAS."""
+    return {name: [_flexible(counts, at) for at in LAMBDAS] for name, counts in systems.items()}
 
 
 def _flexible(counts: Counts, rate: float) -> float:
@@ -123,14 +117,6 @@ def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> dict[str,
     measures = [parse_measure(f"FGA@{at:g}", "tracking") for at in LAMBDAS]
     made = intervals([[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()], how)
     return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
-
-
-def compared_counts(comparison: Comparison) -> dict[str, Counts]:
-    """By system the counts of the turns that are compared."""
-    return {
-        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
-        for name, frame in comparison.turn_scores.items()
-    }
 
 
 SENSITIVITY = "sensitivity"
@@ -286,17 +272,19 @@ def compared_sweep(comparison: Comparison) -> Table | None:
     """The same of several systems, and where they change places."""
     if not comparison.turn_scores:
         return None
-    systems = compared_counts(comparison)
+    systems = {
+        name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
+        for name, frame in comparison.turn_scores.items()
+    }
     table = _sweep_table(systems, comparison.resampling)
-    swaps = "; ".join(
-        f"{swap.after} passes {swap.before} at λ = {swap.at:.2f}" for swap in sweep_counts(systems).swaps()
-    )
-    table.answer = f"{swaps or 'No two systems change places'}."
+    crossings = swaps(sweep_counts(systems), LAMBDAS)
+    passing = "; ".join(f"{each.after} passes {each.before} at λ = {each.at:.2f}" for each in crossings)
+    table.answer = f"{passing or 'No two systems change places'}."
     return table
 
 
 def _sweep_table(systems: Mapping[str, Counts], how: Resampling | None) -> Table:
-    curves = sweep_counts(systems).scores
+    curves = sweep_counts(systems)
     bands = sweep_intervals(systems, how) if how else {}
     table = Table(
         "Flexible goal accuracy by strictness",

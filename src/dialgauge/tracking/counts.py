@@ -53,19 +53,15 @@ class TurnCounts(Struct, frozen=True, eq=False):
         """The slots that either state has."""
         return self.correct + self.wrong + self.missed + self.spurious
 
-    def where(self, chosen: NDArray[Any]) -> TurnCounts:
-        """Some of the turns: flags, or their places."""
-        return TurnCounts(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
-
     @classmethod
     def joined(cls, parts: Sequence[TurnCounts]) -> TurnCounts:
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__struct_fields__))
 
 
-def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None = None) -> TurnCounts:
-    """Counts of a stretch of whole dialogues; ``first`` marks their first turns. Without a coder, equal codes match."""
+def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder) -> TurnCounts:
+    """Counts of a stretch of whole dialogues; ``first`` marks their first turns."""
     has_gold, has_prediction = gold != 0, predicted != 0
-    right = coder.same(gold, predicted) if coder else (gold == predicted) & has_gold
+    right = coder.same(gold, predicted)
     either = has_gold | has_prediction
     correct, filled = _sum(right), _sum(has_gold)
     both = _sum(has_gold & has_prediction)
@@ -73,7 +69,7 @@ def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None
     gold_new, predicted_new = _changed(gold, has_gold, first, coder), _changed(predicted, has_prediction, first, coder)
     any_new = gold_new | predicted_new
     unmatched = any_new & ~(gold_new & predicted_new & right)
-    if coder and not coder.identity:
+    if not coder.identity:
         unmatched &= ~_reworded(gold_new, right, first)
     return TurnCounts(
         correct,
@@ -86,10 +82,10 @@ def turn_counts(gold: Codes, predicted: Codes, first: Flags, coder: Coder | None
     )
 
 
-def verdicts(gold: Codes, predicted: Codes, coder: Coder | None = None) -> Verdicts:
+def verdicts(gold: Codes, predicted: Codes, coder: Coder) -> Verdicts:
     """What happened to every slot in every turn."""
     has_gold, has_prediction = gold != 0, predicted != 0
-    right = coder.same(gold, predicted) if coder else (gold == predicted) & has_gold
+    right = coder.same(gold, predicted)
     # Sums of whole arrays: assigning where a mask is true takes twenty times as long.
     result: Verdicts = has_gold * np.uint8(MISSED) + has_prediction * np.uint8(SPURIOUS)
     result -= (has_gold & has_prediction) * np.uint8(MISSED + SPURIOUS - WRONG) + right * np.uint8(WRONG - CORRECT)
@@ -116,12 +112,12 @@ def count_flags(gold: Flags | None, wrong: Flags, first: Flags) -> TurnCounts:
     )
 
 
-def _changed(codes: Codes, filled: Flags, first: Flags, coder: Coder | None) -> Flags:
+def _changed(codes: Codes, filled: Flags, first: Flags, coder: Coder) -> Flags:
     """Slots added or changed since the previous turn; all filled ones in a first turn. Deletions do not count."""
     changed = filled.copy()
     if codes.shape[1] > 1:
         before, now = codes[:, :-1], codes[:, 1:]
-        kept = coder.kept(before, now) if coder and not coder.identity else before == now
+        kept = before == now if coder.identity else coder.kept(before, now)
         changed[:, 1:] &= ~kept | first[1:]
     return changed
 

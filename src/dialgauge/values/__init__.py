@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         Pair as Pair,
         Replace as Replace,
         Side as Side,
-        Substitute as Substitute,
         spoken as spoken,
     )
     from dialgauge.values.same import (
