@@ -77,11 +77,24 @@ def test_verdicts_that_contradict_each_other_or_are_none_are_refused(verdict: di
         read({"task_id": "t", "messages": TALK, **verdict})
 
 
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"task_id": "a", "messages": [], "success": true, "success": false}\n')
+    with pytest.raises(dialgauge.DialgaugeError, match="'success' twice"):
+        dialgauge.read(path)
+    path.write_text('{"t": "a", "x": 1, "x": 0}\n')
+    (tmp_path / "log.jsonl.map.yaml").write_text("reads: results\ntask: t\nsuccess: x\n")
+    with pytest.raises(dialgauge.DialgaugeError, match="'x' twice"):
+        dialgauge.read(path)
+
+
 def test_the_verdict_can_be_named() -> None:
     record = {"task_id": "t", "messages": TALK, "success": True, "passed": False, "scores": {"judge": 0.0}}
     assert [read(record, success=name)[0].ended.success for name in ("success", "passed")] == [True, False]
     assert read(record, success="scores.judge")[0].ended.success is False
     assert read({"task_id": "t", "messages": TALK, "resolved": True}, success="resolved")[0].ended.success is True
+    with pytest.raises(dialgauge.DialgaugeError, match="no record says 'succes', named as the verdict"):
+        read(record, success="succes")
 
 
 def test_an_unknown_word_lowers_coverage_and_is_no_success(tmp_path: Path) -> None:

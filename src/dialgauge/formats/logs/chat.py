@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats.base import DialogueFormat
 from dialgauge.formats.logs.logged import (
     NAMES,
@@ -88,6 +88,9 @@ class ChatMessages(DialogueFormat):
                     yield part, dialogue
                 except DialgaugeError as error:
                     notes.refuse(error.at(file=part.name, dialogue=named))
+        if notes.verdict and seen and not {notes.verdict, notes.verdict.partition(".")[0]} & seen.keys():
+            hint = nearest(notes.verdict, map(str, seen))
+            raise DialgaugeError(f"no record says '{notes.verdict}', named as the verdict.{hint}", file=parts[0].name)
         unread = tuple(str(name)[:60] for name in seen if name not in NAMES and name != notes.verdict)
         notes.reading = Reading(_common_log(seen, path, notes.verdict), unread=unread)
 
@@ -134,6 +137,10 @@ def _record(row: Row, part: Part) -> dict[str, Any]:
     record = row.value
     if not isinstance(record, dict):
         raise DialgaugeError(f"{shown(record)} is no object")
+    try:
+        row.require_single_keys()
+    except Misfit as error:
+        raise DialgaugeError(str(error)) from None
     if why := _misfit(record):
         seen = ", ".join(str(name)[:30] for name in list(record)[:12])
         raise DialgaugeError(f"{why} (it has {seen}); 'dialgauge data map {part.name}' proposes how to read it")
@@ -221,6 +228,8 @@ class LogReader:
         for held in self._conversations(chosen):
             where = f"row {held[0].number + 1}"
             try:
+                for row in held:
+                    row.require_single_keys()
                 for number, (record, verdict) in enumerate(self._records(held)):
                     facts = facts_of(record, self._notes)
                     reward = number_in(record.get("reward"))
