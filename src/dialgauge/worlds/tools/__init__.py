@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         same_logs as same_logs,
         tasks_of_log as tasks_of_log,
     )
-    from dialgauge.worlds.tools.replay import Replay as Replay, replay as replay
+    from dialgauge.worlds.tools.replayed_calls import Replay as Replay, replay as replay
     from dialgauge.worlds.tools.tool_domain import (
         ToolDesk as ToolDesk,
         ToolDomain as ToolDomain,
