@@ -63,7 +63,7 @@ def test_a_misspelt_name_gets_the_nearest() -> None:
 def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("dialgauge.rankers.neural.")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "dialgauge.rankers.neural.memn2n", raising=False)
+    monkeypatch.delitem(sys.modules, "dialgauge.rankers.neural.models", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(DialgaugeError, match=r"pip install 'dialgauge\[neural\]'"):
         ranker_class("memn2n")

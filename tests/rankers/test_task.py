@@ -17,7 +17,7 @@ def test_a_task_has_splits_candidates_and_facts(tmp_path: Path) -> None:
     )
     assert task.index[task.candidates[7]] == 7
     assert {fact.relation for fact in task.facts} >= {"R_cuisine", "R_rating"}
-    assert len(task.files) == 6
+    assert len(task.inputs) == 6
 
 
 def test_only_the_splits_asked_for_are_read(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
     rankers.fit_model(ranker, task, tell)
     rankers.save_ranker(ranker, folder, task.number)
     tell(f"model saved in {folder}")
-    [run] = output.store_runs([responses.training_run(ranker, task)])
+    [run] = output.store_runs([responses.evaluation_run(ranker, task, "dev", trained=True)])
     output.present(report.run_page(run, ["epochs"]), runs=[run])
 
 

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         ReplyModel as ReplyModel,
         ScoreMatrix as ScoreMatrix,
         Tell as Tell,
-        attend as attend,
         attentive as attentive,
         checked_scores as checked_scores,
         fit_model as fit_model,

@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from dialgauge import plugins
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rankers.episode import AnsweredPoint, Episode, Line, Point, points_of
+from dialgauge.rankers.episode import Episode, Line, Point, points_of
 from dialgauge.rankers.identity import code_of, files_named
 from dialgauge.rankers.task import RankingTask
 
 #: Strings, because learned rankers need torch, and the bot of hand-written rules lives above this room.
 BUILT_IN = {
-    "embeddings": "dialgauge.rankers.neural.embeddings:Embeddings",
-    "embeddings-bigrams": "dialgauge.rankers.neural.embeddings:EmbeddingsBigrams",
-    "embeddings-type": "dialgauge.rankers.neural.embeddings:EmbeddingsTypes",
-    "memn2n": "dialgauge.rankers.neural.memn2n:MemN2N",
-    "memn2n-type": "dialgauge.rankers.neural.memn2n:MemN2NTypes",
+    "embeddings": "dialgauge.rankers.neural.models:Embeddings",
+    "embeddings-bigrams": "dialgauge.rankers.neural.models:EmbeddingsBigrams",
+    "embeddings-type": "dialgauge.rankers.neural.models:EmbeddingsTypes",
+    "memn2n": "dialgauge.rankers.neural.models:MemN2N",
+    "memn2n-type": "dialgauge.rankers.neural.models:MemN2NTypes",
     "nearest": "dialgauge.rankers.nearest:NearestNeighbour",
     "rules": "dialgauge.agents.rules:Rules",
     "tfidf": "dialgauge.rankers.tfidf:TfIdf",
     "tfidf-dev": "dialgauge.rankers.tfidf:TfIdfChosen",
     "tfidf-type": "dialgauge.rankers.tfidf:TfIdfTypes",
     "tfidf-type-dev": "dialgauge.rankers.tfidf:TfIdfTypesChosen",
-    "typed": "dialgauge.rankers.neural.typed:Typed",
+    "typed": "dialgauge.rankers.neural.models:Typed",
 }
 #: Options that say where a model works, not what comes out.
 RUNTIME_OPTIONS = frozenset({"device"})
@@ -198,31 +198,11 @@ def accuracy(ranker: Ranker, dialogs: Iterable[Episode], batch: int = 512) -> fl
 # Where a memory network looks before it answers: the weight of every memory in every hop.
 
 
-class Attention(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories of a point, their weights per hop, and what the model then said."""
+class Attention(msgspec.Struct, frozen=True):
+    """The memories at a point, and per hop one weight for each; the weights of a hop sum to 1."""
 
-    dialogue: str
-    #: The number of the reply in its dialogue, from 0.
-    turn: int
-    utterance: str
-    gold: str
-    chosen: str
     memories: tuple[Line, ...]
-    #: Per hop one weight for each memory; the weights of a hop sum to 1.
     hops: tuple[tuple[float, ...], ...]
-
-    @classmethod
-    def of(cls, point: Point, chosen: str, hops: Sequence[Sequence[float]]) -> Attention:
-        """The attention at a point; a model that is asked does not know the gold reply."""
-        return cls(
-            dialogue=point.dialogue,
-            turn=point.turn,
-            utterance=point.utterance,
-            gold=point.reply if isinstance(point, AnsweredPoint) else "",
-            chosen=chosen,
-            memories=point.history,
-            hops=tuple(tuple(hop) for hop in hops),
-        )
 
 
 @runtime_checkable
@@ -238,9 +218,3 @@ def attentive(bot: Any) -> Attentive:
     if isinstance(bot, ReplyModel) and isinstance(bot, Attentive):
         return bot
     raise DialgaugeError(f"the model {bot.name} has no attention to show; memory networks have")
-
-
-def attend(bot: Any, points: Iterable[AnsweredPoint]) -> list[Attention]:
-    """Where a bot looks at each point."""
-    model = attentive(bot)
-    return [msgspec.structs.replace(model.attention(point.question), gold=point.reply) for point in points]

@@ -53,11 +53,6 @@ class RankingTask:
     #: The files it was read from, each with its role.
     inputs: tuple[tuple[str, Path], ...] = field(default=(), repr=False)
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files it was read from."""
-        return tuple(path for _, path in self.inputs)
-
     @cached_property
     def index(self) -> dict[str, int]:
         """Candidate to its place in the file."""

@@ -33,7 +33,7 @@ from dialgauge.rankers import (
     Point,
     RankingTask,
     ReplyModel,
-    attend,
+    attentive,
     embedding_preset,
     fit_model,
     load_task,
@@ -142,7 +142,7 @@ def _kept(name: str) -> bytes:
 def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -> AttentionSample:
     """Where a fitted memory network looks at a place."""
     point = place.point(task)
-    (seen,) = attend(ranker, [point])
+    seen = attentive(ranker).attention(point)
     order = (-ranker.scores([point.question])[0]).argsort(kind="stable").tolist()  # type: ignore[attr-defined]
     hops = [[round(weight, 4) for weight in hop] for hop in seen.hops]
     return AttentionSample(place, digest(point), hops, order[:5], order.index(task.index[point.reply]) + 1)

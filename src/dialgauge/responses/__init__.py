@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         agent_replier as agent_replier,
         evaluation_run as evaluation_run,
         options_text as options_text,
-        training_run as training_run,
     )
     from dialgauge.responses.evaluation import (
         RankingResult as RankingResult,

@@ -114,71 +114,60 @@ def evaluation_run(
     measures: Sequence[Measure[Any]] | None = None,
     *,
     attention: int = 0,
+    trained: bool = False,
 ) -> Run:
     """Evaluate a bot that is ready to answer on one split: a run in memory.
 
-    ``attention`` is of how many dialogues, from the first on, the run keeps where a memory network looked.
+    ``attention`` is of how many dialogues, from the first on, the run keeps where a memory network looked. ``trained``
+    makes the run of a training: the epochs and settings of the model, and no candidates.
     """
+    import polars as pl
+
     key, dialogs = CellKey.of(bot, task, split), task.split(split)
-    result = evaluate(bot, dialogs, task.candidates, keep=KEPT)
+    result = evaluate(bot, dialogs, task.candidates, keep=0 if trained else KEPT)
     tables: dict[str, Callable[[], polars.DataFrame]] = {"replies": lambda: result.frame(task.candidates)}
+    config = key.config()
+    log = getattr(bot, "log", ())
     if result.shortlists:
         tables["candidates"] = lambda: candidates_frame(result, task.candidates)
     if attention:
         tables["attention"] = lambda: _attention_frame(bot, dialogs[:attention])
+    if measures is not None:
+        config["measures"] = ",".join(map(str, measures))
+    if trained and isinstance(bot, rankers.ReplyModel):
+        config["settings"] = bot.settings().get("config", {})
+        # The same training is the same run, so its seconds are left out.
+        tables |= {"epochs": lambda: pl.DataFrame(log).drop("seconds", strict=False)} if log else {}
     return new_run(
-        kind=KIND,
-        name=f"{key.model}-task{key.task}-{split}",
+        kind=TRAINING_KIND if trained else KIND,
+        name=f"{key.model}-task{key.task}{'' if trained else f'-{split}'}",
         scores=score_replies(result, measures, signature=key.signature(task, result), seed=key.seed),
         corpus=corpus_of(dialogs),
         tables=tables,
-        config={**key.config(), **({"measures": ",".join(map(str, measures))} if measures is not None else {})},
+        config=config,
         inputs=task.inputs,
         seeds=key.seed,
-        details={**_details(result), "epochs": len(getattr(bot, "log", ()))},
+        details={
+            BY_CLASS: result.by_class(),
+            TIES: int(result.tied.sum()),
+            UNANSWERED: result.unanswered,
+            "epochs": len(log),
+        },
     )
-
-
-def training_run(model: rankers.ReplyModel, task: rankers.RankingTask) -> Run:
-    """A fitted model with its epochs, evaluated on the development split it chose its settings by: a run in memory."""
-    dialogs, key = task.split("dev"), CellKey.of(model, task, "dev")
-    result = evaluate(model, dialogs, task.candidates)
-    tables: dict[str, Callable[[], polars.DataFrame]] = {"replies": lambda: result.frame(task.candidates)}
-    if model.log:
-        tables["epochs"] = lambda: _epochs_frame(model)
-    return new_run(
-        kind=TRAINING_KIND,
-        name=f"{model.name}-task{task.number}",
-        scores=score_replies(result, signature=key.signature(task, result), seed=key.seed),
-        corpus=corpus_of(dialogs),
-        tables=tables,
-        config={**key.config(), "settings": model.settings().get("config", {})},
-        inputs=task.inputs,
-        seeds=model.seed,
-        details={**_details(result), "epochs": len(model.log)},
-    )
-
-
-def _details(result: RankingResult) -> dict[str, Any]:
-    return {BY_CLASS: result.by_class(), TIES: int(result.tied.sum()), UNANSWERED: result.unanswered}
-
-
-def _epochs_frame(model: rankers.ReplyModel) -> polars.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(model.log).drop("seconds", strict=False)  # the same training, the same run
 
 
 def _attention_frame(bot: Bot, dialogs: Sequence[rankers.Episode]) -> polars.DataFrame:
     """The table ``attention``: one row per reply, memory and hop."""
     import polars as pl
 
+    model = rankers.attentive(bot)
     rows = [
-        (weight.dialogue, dialog.reply_turns[weight.turn], index, line.kind, line.text, number, hop[index])
+        (point.dialogue, turn, index, line.kind, line.text, number, hop[index])
         for dialog in dialogs
-        for weight in rankers.attend(bot, dialog.points())
-        for number, hop in enumerate(weight.hops, start=1)
-        for index, line in enumerate(weight.memories)
+        for turn, point in zip(dialog.reply_turns, dialog.points(), strict=True)
+        for seen in (model.attention(point.question),)
+        for number, hop in enumerate(seen.hops, start=1)
+        for index, line in enumerate(seen.memories)
     ]
     columns = {
         "dialogue": pl.String, "turn": pl.Int64, "memory": pl.Int64, "speaker": pl.String,

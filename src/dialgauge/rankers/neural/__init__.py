@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         TypedEntities as TypedEntities,
     )
     from dialgauge.rankers.neural.learned import LearnedRanker as LearnedRanker
-    from dialgauge.rankers.neural.memn2n import MemN2N as MemN2N
+    from dialgauge.rankers.neural.models import MemN2N as MemN2N, Typed as Typed
     from dialgauge.rankers.neural.networks import margin_loss as margin_loss
     from dialgauge.rankers.neural.training import (
         Epoch as Epoch,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         device_named as device_named,
         within_memory as within_memory,
     )
-    from dialgauge.rankers.neural.typed import Typed as Typed
 
 
 if not TYPE_CHECKING:
