@@ -15,6 +15,7 @@ from dialgauge.formats import contradicts_parts
 from dialgauge.runs import frame_of
 from dialgauge.trials.facts import TaskFacts, fact_codes, task_facts
 from dialgauge.trials.log import PASSED, TrialLog, has_passed
+from dialgauge.worlds import tools
 from dialgauge.worlds.tools import (
     AgentText,
     Conduct,
@@ -24,7 +25,6 @@ from dialgauge.worlds.tools import (
     ToolTask,
     check_integrity,
     judge,
-    replay,
     tasks_of_log,
 )
 
@@ -174,7 +174,7 @@ def _calls_in_prose(log: TrialLog) -> bool:
 def replay_conversation(dialogue: Dialogue, task: ToolTask, world: ToolDomain | None) -> ReplayedConversation:
     """Replay the recorded calls and judge the result; without a world, only what texts and calls say."""
     calls = list(dialogue.calls())
-    done = replay(world, task, calls) if world is not None else None
+    done = tools.replay(world, task, calls) if world is not None else None
     outcome, finished = dialogue.ended, _FINISHED[dialogue.ended.end]
     conduct = Conduct(
         world=done.world if done is not None else None,
