@@ -261,16 +261,16 @@ def lab_http(capsys: pytest.CaptureFixture[str], url: str, *more: object) -> Out
 
 
 def test_a_server_of_ones_own(capsys: pytest.CaptureFixture[str]) -> None:
-    reply = "How about Casa Girasole? It is an expensive italian restaurant in the south."
+    reply = "How about Ottershaw Art Rooms? It is a museum in the west."
     with own_server({"text": reply}) as (url, asked):
         outcome = lab_http(capsys, url.replace("http://", "http://me:hidden@") + "?token=hidden")
     assert outcome.code == 0, outcome.err
     run = only_run()
     turns = [turn for one in run.dialogues() for turn in one.turns if turn.speaker == "system"]
     assert {turn.text for turn in turns} == {reply}
-    # The user of the first goal looks for a restaurant and hears an offer; the second wants a room.
-    offer = Act(name="Restaurant-Inform", domain="restaurant", slot="name", values=("casa girasole",))
-    assert [turn.acts for turn in turns] == [(offer,)] * 3 + [()] * 3
+    # The user of the first goal looks for a museum and hears an offer; the second wants a taxi.
+    offer = Act(name="Attraction-Inform", domain="attraction", slot="name", values=("ottershaw art rooms",))
+    assert [offer in (turn.acts or ()) for turn in turns] == [True] * 3 + [False] * 3
     assert len(asked) == len(turns)
     assert asked[1]["history"][0]["speaker"] == "user"
     assert "I-GCDF1" in run.scores
