@@ -266,7 +266,7 @@ def _chosen(
 
 
 def _spans_files(chosen: formats.AnyFormat) -> bool:
-    return isinstance(chosen, formats.DialogueFormat) and chosen.goes_on
+    return isinstance(chosen, formats.DialogueFormat) and chosen.spans_files
 
 
 def _not_read(name: str, error: DialgaugeError, report: Report) -> None:

@@ -37,7 +37,7 @@ class DialogueFormat(ABC):
     fields: ClassVar[frozenset[str]]
     writes: ClassVar[bool] = False
     #: May a dialogue begin in one file and end in the next? Such a format has a ``read_parts`` of its own.
-    goes_on: ClassVar[bool] = False
+    spans_files: ClassVar[bool] = False
 
     @abstractmethod
     def recognise(self, peek: Peek) -> bool:

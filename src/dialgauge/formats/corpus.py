@@ -122,7 +122,7 @@ def stream(
     unless they are all there is. Ids are not checked for duplicates."""
     noted = notes if notes is not None else Notes()
     any_dialogues = False
-    for chosen, parts in _together(source, format, limit):
+    for chosen, parts in _by_format(source, format, limit):
         if isinstance(chosen, DialogueFormat):
             any_dialogues = True
             for part, dialogue in chosen.read_parts(parts, noted):
@@ -155,7 +155,7 @@ def read(
     if not isinstance(source, str | Path):
         corpus, seen = in_memory(source, format, success), dict[str, str]()
         for dialogue in corpus.dialogues:
-            _take(dialogue, corpus.source, seen)
+            _require_new(dialogue, corpus.source, seen)
         return corpus
     corpus = Corpus(source=os.fspath(source), format="", kind="")
     corpus.notes.verdict = success
@@ -172,7 +172,7 @@ def read(
 def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialogue]:
     """The dialogues of a corpus from its source; what lies beside them is added to it."""
     seen: dict[str, str] = {}
-    for chosen, parts in _together(corpus.source, format, limit):
+    for chosen, parts in _by_format(corpus.source, format, limit):
         corpus.files += [part.name for part in parts]
         if isinstance(chosen, ResourceFormat):
             corpus.resources += [chosen.load(part, corpus.notes) for part in parts]
@@ -188,7 +188,7 @@ def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialog
             )
         corpus.format, corpus.kind, corpus.fields = chosen.name, chosen.kind, chosen.fields
         for part, dialogue in chosen.read_parts(parts, corpus.notes):
-            _take(dialogue, part.name, seen)
+            _require_new(dialogue, part.name, seen)
             yield dialogue
 
 
@@ -236,7 +236,7 @@ def _as_file(source: object, name: str, format: HowToRead, success: str) -> Corp
     return corpus
 
 
-def _take(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
+def _require_new(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:
     """Remember an id; one that was seen before is an error."""
     key = dialogue_key(dialogue.id)
     if key in seen:
@@ -283,12 +283,12 @@ def _chosen(source: str | Path, format: HowToRead, limit: int) -> list[tuple[Par
     ]
 
 
-def _together(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
+def _by_format(source: str | Path, format: HowToRead, limit: int) -> Iterator[tuple[AnyFormat, list[Part]]]:
     """Each part and its format, those that follow each other together where a dialogue may go on in the next one."""
 
     def key(pair: tuple[Part, AnyFormat]) -> tuple[str, str]:
         part, chosen = pair
-        return chosen.name, "" if isinstance(chosen, DialogueFormat) and chosen.goes_on else part.name
+        return chosen.name, "" if isinstance(chosen, DialogueFormat) and chosen.spans_files else part.name
 
     for _, group in groupby(_chosen(source, format, limit), key=key):
         held = list(group)

@@ -272,7 +272,7 @@ class MappedFormat(DialogueFormat):
     name = "mapping"
     summary = "what a mapping describes"
     fields = frozenset({"state", "predicted", "text"})
-    goes_on = True
+    spans_files = True
 
     def __init__(self, mapping: Mapping, source: str = "", document: YamlDocument | None = None) -> None:
         self.mapping, self.source, self._document = mapping, source, document

@@ -1,4 +1,4 @@
-"""What the systems are called whose predictions or dialogues lie in files, frames or memory."""
+"""Names of systems: from their files, unique among several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDINGS = (
 
 
 def system_name(source: str | Path) -> str:
-    """What the system is called whose predictions or dialogues a source holds: its name without folders and endings.
+    """The name of a system from its source: without folders and endings.
 
     >>> system_name("runs/augpt-0.5.json.gz"), system_name("-")
     ('augpt-0.5', 'standard-input')

@@ -1,4 +1,4 @@
-"""What a reader or writer has to say of a file beside its dialogues."""
+"""What readers and writers report beside dialogues."""
 
 from __future__ import annotations
 

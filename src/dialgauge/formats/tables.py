@@ -248,7 +248,7 @@ class ParquetDialogues(DialogueFormat):
     summary = "Parquet: a row per dialogue or per turn, as Hub datasets have it"
     fields = ALL_FIELDS
     writes = True
-    goes_on = True
+    spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
         return peek.head.startswith(_MAGIC)

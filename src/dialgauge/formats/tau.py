@@ -355,7 +355,7 @@ class Tau2(DialogueFormat):
     name = "tau2"
     summary = "tau2-bench results: an object of info, tasks and simulations, or a folder of them"
     fields: ClassVar = _FIELDS
-    goes_on = True
+    spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
         given = peek.json

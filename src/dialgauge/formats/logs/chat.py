@@ -49,7 +49,7 @@ class ChatMessages(DialogueFormat):
     name = "messages"
     summary = "logs of agents: records with messages, task_id, trial and success; or CSV of results"
     fields = frozenset({"text", "calls", "source", "goal", "outcome"})
-    goes_on = True
+    spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
         if isinstance(peek.json, list):
