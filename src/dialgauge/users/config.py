@@ -189,12 +189,7 @@ def load_config(
     tree = merged(defaults or {}, read_yaml(path).as_mapping("a configuration") if path else {})
     for override in overrides:
         _apply(override, tree)
-    return config_from(tree, file=str(path) if path else None)
-
-
-def config_from(tree: dict[str, Any], *, file: str | None = None) -> GcdfConfig:
-    """A nested mapping as configuration; everything wrong with it is one sentence."""
-    mode = tree.get("mode", MODES[0])
+    file, mode = str(path) if path else None, tree.get("mode", MODES[0])
     if mode not in MODES:
         raise DialgaugeError(f"mode cannot be '{mode}'.{nearest(str(mode), MODES)}", file=file)
     config = as_record(tree, GcdfConfig, "a configuration", file=file)

@@ -118,15 +118,6 @@ REQUEST_BARS = {
 }
 
 
-def _paper_keys() -> dict[str, str]:
-    trees = ((REPEATED, REPETITION_BARS), (OUTSIDE, OUTSIDE_BARS), (REPEATED_REQUESTS, REQUEST_BARS))
-    return {f"{tree}/{name}": bar for tree, bars in trees for bar, names in bars.items() for name in names}
-
-
-#: Label to the name that the figures of the paper give it.
-PAPER_KEYS = _paper_keys()
-
-
 def whole_label(name: str) -> str:
     """The label that a name means: the whole label, or its last part where no other ends like it.
 

@@ -14,7 +14,6 @@ from dialgauge.runs import Pieces, frame_of
 from dialgauge.text import encodable
 from dialgauge.users.acts import EQUALS
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.labels import PAPER_KEYS
 from dialgauge.users.verdicts import DialogueScore, behaviours, mentions
 
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
@@ -28,7 +27,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
         "turn": _WHOLE, "behaviours": _TEXTS, "tp": _WHOLE, "fp": _WHOLE, "fn": _WHOLE, "cause": _TEXT,
     },
     "behaviours": {
-        "dialogue": _TEXT, "measure": _TEXT, "behaviour": _TEXT, "paper_key": _TEXT, "domain": _TEXT, "item": _TEXT,
+        "dialogue": _TEXT, "measure": _TEXT, "behaviour": _TEXT, "domain": _TEXT, "item": _TEXT,
         "slot": _TEXT, "first_turn": _WHOLE, "last_turn": _WHOLE, "at_turns": _WHOLES, "count": _WHOLE,
         "expected": _TEXT,
     },
@@ -110,7 +109,7 @@ def _slot(measure: str, domain: str, item: str) -> str:
 
 def _behaviours(result: DialogueScore, config: GcdfConfig) -> Rows:
     for each in behaviours(result, config):
-        about = each.measure, each.label, PAPER_KEYS.get(each.label), each.domain, each.item
+        about = each.measure, each.label, each.domain, each.item
         first, last = (each.turns[0], each.turns[-1]) if each.turns else (None, None)
         slot = _slot(each.measure, each.domain, each.item)
         yield *about, slot, first, last, each.turns, each.count or None, each.expected or None

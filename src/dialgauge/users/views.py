@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.users.acts import EQUALS
 from dialgauge.users.causes import CAUSES, LIMIT, LOOP, STUCK, main_confusion, misheard
-from dialgauge.users.figures import BEHAVIOURS, FIGURES, figure_table, paper_figure, slot_table
+from dialgauge.users.figures import BEHAVIOURS, FIGURES, PaperFigure, figure_table, paper_figure, slot_table
 from dialgauge.users.labels import meaning
 from dialgauge.users.measures import HEADS, POINT_KINDS, SIDES, loss_name
 from dialgauge.users.verdicts import COMBINED, MEASURES, VERDICTS, PrfScore
@@ -235,20 +236,9 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     return Transcript(run=run.name, dialogue=dialogue.id, turns=turns, marks=marks, tables=shown)
 
 
-def _figure(key: str) -> Callable[[Run], Table | None]:
-    def make(run: Run) -> Table | None:
-        table = figure_table(paper_figure(run, key))
-        return table if table.rows else None
-
-    return make
-
-
-def _slots(key: str) -> Callable[[Run], Table | None]:
-    def make(run: Run) -> Table | None:
-        table = slot_table(paper_figure(run, key))
-        return table if table.rows else None
-
-    return make
+def _figure(make: Callable[[PaperFigure], Table], key: str, run: Run) -> Table | None:
+    table = make(paper_figure(run, key))
+    return table if table.rows else None
 
 
 VIEW = View(
@@ -265,8 +255,8 @@ VIEW = View(
         "behaviours": behaviours,
         "confusions": confusions,
         "sentences": sentences,
-        **{f"figure-{key}": _figure(key) for key in FIGURES},
-        **{f"figure-{key}-slots": _slots(key) for key in BEHAVIOURS},
+        **{f"figure-{key}": partial(_figure, figure_table, key) for key in FIGURES},
+        **{f"figure-{key}-slots": partial(_figure, slot_table, key) for key in BEHAVIOURS},
         "failures": failures,
         "odd": odd,
     },
