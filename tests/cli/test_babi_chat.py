@@ -6,8 +6,6 @@ import io
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -94,40 +92,12 @@ def test_the_rules_say_so_too_and_go_on_where_they_were(
     assert any(one.startswith("api_call") for one in expected)
 
 
-def test_the_rules_are_not_welcome_for_something_that_nobody_thanked_for(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
-) -> None:
-    outcome = talk(capsys, monkeypatch, data, "hi", "", "what is the meaning of life", "thank you", "exit")
-    bot = [line.split("bot> ")[1] for line in outcome.out.splitlines() if "bot> " in line]
-    assert bot[2:] == [NOT_UNDERSTOOD, "you're welcome"]
-
-
 def test_a_closed_keyboard_is_told_of(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     monkeypatch.setattr("sys.stdin", None)
     outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data)
     assert (outcome.code, "standard input is closed" in outcome.err) == (2, True)
-
-
-def test_somebody_at_a_terminal_can_edit_the_line(data: Path) -> None:
-    """With readline: the left arrow goes back over the last letter, so that what is typed next comes before it."""
-    pty = pytest.importorskip("pty")
-    pytest.importorskip("readline")
-    master, slave = pty.openpty()
-    command = [sys.executable, "-m", "dialgauge", "babi", "chat", "--task", "5", "--data", str(data)]
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=environment) as chat:
-        os.close(slave)
-        shown = read_until(master, "you> ")
-        os.write(master, b"ih\x1b[D\x1b[D\x06\x1b[3~\x01h\x05\x0d")
-        shown = read_until(master, "you> ")
-        os.write(master, b"exit\n")
-        read_until(master, None)
-        os.close(master)
-        chat.wait()
-    assert "hello what can i help you with today" in shown
-    assert "^[[D" not in shown
 
 
 def read_until(terminal: int, end: str | None) -> str:

@@ -135,16 +135,3 @@ def test_what_a_task_starts_with_is_no_change(tmp_path: Path, capsys: pytest.Cap
         outcome = dialgauge(capsys, "lab", "call", path, "--domain", "depot", "--task", task.id, "--json", "-")
         assert outcome.code == 0, outcome.err
         assert ("changes" in json.loads(outcome.out)["page"]["tables"]) is changes
-
-
-def test_a_folder_that_cannot_be_read_is_told_with_line_and_nearest_name(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    yaml = folder / "domain.yaml"
-    yaml.write_text(yaml.read_text().replace("data/parcels.json", "data/parcel.json"))
-    checked = dialgauge(capsys, "data", "check", folder)
-    assert checked.code == 2
-    assert "Did you mean 'data/parcels.json'" in " ".join(checked.out.split())
-    ran = dialgauge(capsys, "lab", "run", "--domain", folder, "--system", "gold", "--user", "reader")
-    assert ran.code == 2
-    assert "line 4: there is no file 'data/parcel.json'. Did you mean 'data/parcels.json'" in " ".join(ran.err.split())

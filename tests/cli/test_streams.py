@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -220,43 +219,7 @@ def test_nothing_in_files_or_names_acts_on_the_terminal(
     assert "Traceback" not in shown
 
 
-def on_a_terminal(folder: Path, words: list[str]) -> tuple[int, str]:
-    """Exit code and all that a terminal gets, without the codes by which rich colours and moves."""
-    ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    environment |= {"TERM": "xterm-256color", "COLUMNS": "120"}
-    command = [sys.executable, "-m", "dialgauge", *words]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, cwd=folder, env=environment) as process:
-        os.close(theirs)
-        shown = b""
-        while block := _read(ours):
-            shown += block
-    os.close(ours)
-    return process.returncode, shown.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # Linux: nobody writes to this terminal any more
-        return b""
-
-
-@pytest.mark.parametrize(
-    "words", [*COMMAND_LINES[1:3], *map(soak, COMMAND_LINES[3:6])], ids=lambda words: " ".join(words[:2])
-)
-def test_nor_on_a_real_terminal(hostile: Path, words: list[str]) -> None:
-    code, shown = on_a_terminal(hostile, words)
-    assert code in (0, 1)
-    assert "Traceback" not in shown
-    assert "\x1b[31m" not in shown  # red, which nothing of ours is
-    assert not re.search("[\x07\u202e]", shown)
-
-
-needs_any_name = pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
-
-
-@needs_any_name
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text here")
 def test_names_that_are_not_utf8_are_read_written_and_stored(
     capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,44 +237,6 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
         assert (folder / f"{odd}.{ending}").read_bytes()
     for more in (["runs", "list"], ["show", "2"], ["sql", "SELECT * FROM runs"]):
         assert dialgauge(capsys, *more, "--store", f"{odd}-runs").code == 0
-
-
-@needs_any_name
-def test_names_that_are_not_utf8_may_become_ids_and_reasons(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (good,) = json.loads(EXAMPLES["gcdf1"])
-    bad = {**good, "dialogue_id": "d2", "turns": [*good["turns"], *good["turns"]]}  # the user speaks twice in a row
-    talks = os.fsdecode(b"odd\xff.json")
-    (tmp_path / talks).write_text(json.dumps([good, bad]))
-    for words in (["users", "score", talks, "--no-store"], ["users", "score", talks, "--store", "runs"]):
-        outcome = dialgauge(capsys, *words)
-        assert outcome.code == 1, outcome.err
-        assert "1 conversation could not be scored" in outcome.out
-    log = os.fsdecode(b"log\xff.txt")
-    (tmp_path / log).write_bytes(EXAMPLES["babi"])
-    assert dialgauge(capsys, "data", "convert", log, "out.jsonl", "--to", "native", "--format", "babi").code == 0
-    assert json.loads((tmp_path / "out.jsonl").read_bytes())["id"].startswith("log\\udcff")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["runs", "list", "--store", "gold.jsonl"], "gold.jsonl: this is a file, not a run store"),
-        (["show", "2", "--store", "gold.jsonl"], "this is a file, not a run store"),
-        (["sql", "SELECT 1", "--store", "gold.jsonl"], "gold.jsonl: this is a file, not a run store"),
-        (["data", "get", "multiwoz-2.1", "--offline"], "2.1"),
-    ],
-)
-def test_what_is_not_there_is_an_error(
-    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
-) -> None:
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("DIALGAUGE_DATA", str(folder / "data"))
-    outcome = dialgauge(capsys, *words)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert message in outcome.err
 
 
 def test_a_number_of_rows_may_be_large_but_not_absurd(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
