@@ -214,7 +214,8 @@ class CompatRules:
     def _equal(self, domain: str, slot: str, value: str) -> frozenset[int]:
         """The numbers of the rows that fit one constraint; those with an unknown value do."""
         table = self._rows.get(domain, [])
-        return frozenset(number for number, row in enumerate(table) if _fits(slot, value, row.get(slot)))
+        fitting = {cell for cell in {row.get(slot) for row in table} if _fits(slot, value, cell)}
+        return frozenset(number for number, row in enumerate(table) if row.get(slot) in fitting)
 
 
 def _owner(domain: str, intent: str, about: str) -> str:
