@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Resource as Resource,
         ResourceFormat as ResourceFormat,
     )
-    from dialgauge.formats.common_layouts import dialogue_named as dialogue_named
     from dialgauge.formats.corpus import (
         Corpus as Corpus,
         in_memory as in_memory,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         read_ontology as read_ontology,
         stream as stream,
     )
+    from dialgauge.formats.documented import dialogue_named as dialogue_named
     from dialgauge.formats.held import (
         SpooledDialogues as SpooledDialogues,
         carries as carries,

@@ -39,15 +39,21 @@ _TURNS_IN_IDS = (
     "dialogues of one turn, whose ids end in numbers: where these are turns, take the ids apart, "
     r"dialogue: {at: ..., match: '^(?P<dialogue>.+)-(?P<turn>\d+)$'}"
 )
+MAP_IT = "'dialgauge data map {}' proposes a mapping"
 #: Different states that are remembered at once.
 _REMEMBERED = 1 << 17
 
 
 class StateReader:
-    """Reads states by a mapping. ``place`` says in which line of the mapping a field stands."""
+    """Reads states by a mapping. ``place`` says in which line of the mapping a field stands.
 
-    def __init__(self, mapping: Mapping, file: str, place: Callable[..., str] = lambda *path: "") -> None:
-        self._mapping, self._file, self._place = mapping, file, place
+    ``documented``: nobody wrote the mapping, and the rows tell whether turns begin at 0 or 1, and go by one or two.
+    """
+
+    def __init__(
+        self, mapping: Mapping, file: str, place: Callable[..., str] = lambda *path: "", *, documented: bool = False
+    ) -> None:
+        self._mapping, self._file, self._place, self._documented = mapping, file, place, documented
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows; states that may be changes are noted or, where there are several, refused."""
@@ -75,10 +81,12 @@ class StateReader:
                 raise DialgaugeError(f"{side.name}: {error}{self._place(side.name)}", file=self._file) from None
         mapping = self._mapping = replace(mapping, **{side.name: side.wanted for side in sides})
         if notes.reading is not None:
-            notes.reading.mapping = mapping
             notes.reading.unread = unread_fields(mapping, chosen[:200])
-        notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
         numbered = self._by_dialogue(chosen)
+        mapping = self._mapping
+        if notes.reading is not None:
+            notes.reading.mapping = mapping
+        notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
         self._note_turns_in_ids(numbered, notes)
         for name, turns in numbered.items():
             try:
@@ -120,9 +128,11 @@ class StateReader:
 
     def _by_dialogue(self, chosen: Sequence[Row]) -> dict[str, dict[int, list[Row]]]:
         """Rows by dialogue and turn."""
-        turn = self._mapping.field("turn") or Field()
         grouped: dict[str, dict[int, list[Row]]] = {}
         ids, numbers = self._matched("dialogue", chosen), self._matched("turn", chosen)
+        if self._documented and "[{turn}]" not in self._mapping.rows:
+            self._number(chosen, ids, numbers)
+        turn = self._mapping.field("turn") or Field()
         for row, own, given in zip(chosen, ids, numbers, strict=True):
             found = {**own, **given}
             name = "dialogue"
@@ -143,6 +153,24 @@ class StateReader:
                 )
             turns.setdefault(number, []).append(row)
         return grouped
+
+    def _number(self, chosen: Sequence[Row], ids: Sequence[dict[str, Any]], given: Sequence[dict[str, Any]]) -> None:
+        """Finds the first number of turns, and the step: two where each dialogue has every other number."""
+        numbers: dict[str, set[int]] = {}
+        for row, own, turn in zip(chosen, ids, given, strict=True):
+            try:
+                numbers.setdefault(as_text(own["dialogue"]), set()).add(whole_number(turn["turn"]))
+            except Misfit as error:
+                self._refuse(row, "turn", error)
+        first = min((min(each) for each in numbers.values()), default=0)
+        for name, each in numbers.items():
+            if first not in (0, 1) or min(each) != first:
+                message = f"turns begin at 0, or at 1, in every dialogue; {shown(name)} begins at {min(each)}"
+                raise DialgaugeError(message, file=self._file, advice=MAP_IT.format(self._file))
+        by_two = all(each == set(range(first, first + 2 * len(each), 2)) for each in numbers.values())
+        step = 2 if by_two and any(len(each) > 1 for each in numbers.values()) else 1
+        counted = replace(self._mapping.field("turn") or Field(), first=first, step=step)
+        self._mapping = replace(self._mapping, turn=None if counted == Field(at="{turn}") else counted)
 
     def _turns(
         self, name: str, numbered: Sequence[tuple[int, list[Row]]], sides: Sequence[_Side], notes: Notes

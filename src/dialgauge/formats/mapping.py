@@ -303,7 +303,7 @@ class MappedFormat(DialogueFormat):
         return (dialogue for _, dialogue in self.read_parts([part], notes))
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        from dialgauge.formats.logs.chat import LogReader
+        from dialgauge.formats.mapped_logs import LogReader
         from dialgauge.formats.mapped_states import StateReader
 
         notes.reading = Reading(self.mapping, self.source, self.sha256)

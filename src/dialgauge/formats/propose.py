@@ -1,13 +1,14 @@
 """Proposes a mapping for a file that no layout fits: makes mappings from its structure and keeps what reads most.
 
 Names are only hints here. A proposal is printed and never applied: a person reads it, corrects it and saves it beside
-the file. What cannot be told is left open as ``CHOOSE: [a, b]``, which reading refuses.
+the file. What cannot be told is left open as ``CHOOSE: [a, b]``, which reading refuses. Tables with a column for each
+slot or trial, and with a row for each slot, are not proposed: ``columns`` and ``slot`` are written by hand.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,17 +18,16 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, State
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.common_layouts import common_mapping
-from dialgauge.formats.logs.chat import LogReader
+from dialgauge.formats.documented import documented_mapping
 from dialgauge.formats.logs.logged import FAILURES, WORDS, number_in
 from dialgauge.formats.logs.messages import ROLES, is_message
+from dialgauge.formats.mapped_logs import LogReader
 from dialgauge.formats.mapped_states import FEW_PAIRS, StateReader, the_decoder, vanishing_slots, whole_number
 from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, domain_and_slot, slots_of, state_of
+from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, slots_of, state_of
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
-from dialgauge.formats.row_paths import Row, as_text, beginning, inside, is_object, rows
-from dialgauge.formats.row_structure import field_names, plain_name, possible_paths, ranked
+from dialgauge.formats.row_paths import Row, as_text, beginning, decoded, inside, is_object, quoted, rows
 from dialgauge.formats.source import Part, parts_of
 from dialgauge.text import counted, plain
 
@@ -40,7 +40,6 @@ _TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnno", "uttidx
 _PREDICTED = ("predicted", "prediction", "predictions", "pred", "predictedstate", "predstate", "predbelief", "bspngen")
 _STATES = ("state", "beliefstate", "dialoguestate", "belief", "states", "newstate")
 _GOLD = ("gold", "goldstate", "gt", "groundtruth", "target", "tgt", "label", "labels", "bspn", "turnbelief")
-_SLOTS, _DOMAINS = ("slot", "slotname", "domainslot"), ("domain", "service")
 _NOT_STATES = ("prev", "prevstate", "previousstate", "history", "context", "prompt", "instruction", "question", "goal")
 _TASKS = (
     *("taskid", "task", "taskname", "problemid", "problem", "scenarioid", "scenario", "caseid", "case", "testid"),
@@ -61,9 +60,9 @@ _SPEAKERS = {
     "observation": "tool",
 }
 _ID_AND_TURN = r"^(?P<dialogue>.+?)[-_ :/#|.]+(?:(?:turn|t)[-_ :]?)?(?P<turn>\d{1,4})$"
-_NUMBERED, _COLUMN = r"^\D*(?P<turn>\d+)$", re.compile(r"(\D+)(\d{1,3})")
-#: Rows that are tried, and different words that a verdict or a speaker may have.
-_SAMPLE, _MOST_WORDS = 200, 8
+_NUMBERED = r"^\D*(?P<turn>\d+)$"
+#: Rows that are tried, different words that a verdict or a speaker may have, and objects inside of each other.
+_SAMPLE, _MOST_WORDS, _DEEPEST = 200, 8, 4
 
 
 class Proposal(Struct, frozen=True):
@@ -104,11 +103,11 @@ def propose_mapping(part: Part) -> Proposal:
     except Misfit as error:
         raise DialgaugeError(str(error), file=part.name) from None
     try:
-        return _proposal(common_mapping(content), content, part)
+        return _proposal(documented_mapping(content), content, part)
     except Misfit as error:
         reason = str(error)
     best: tuple[tuple[int, ...], Mapping] | None = None
-    for path in dict.fromkeys([*([""] if is_object(content) else []), *possible_paths(content)]):
+    for path in dict.fromkeys([*([""] if is_object(content) else []), *_paths(content)]):
         try:
             sample = list(islice(rows(content, path, part.name), _SAMPLE))
         except Misfit:
@@ -146,12 +145,89 @@ def _worth(mapping: Mapping, dialogues: Sequence[Dialogue]) -> tuple[int, ...]:
 
 
 def _candidates(path: str, sample: Sequence[Row]) -> Iterator[tuple[int, Mapping]]:
-    """Mappings that may read the rows of a path: conversations before named verdicts, states and other results."""
-    names = field_names(sample)
-    if not {plain_name(name) for name in names} & {*_PREDICTED, *_STATES[:4], "goldstate"}:
-        yield from ((3, mapping) for mapping in _conversations(path, sample, names))
-        yield from _results(path, sample, names)
-    yield from ((1, mapping) for mapping in _states(path, sample, names))
+    """Mappings that may read the rows of a path: conversations before results before states."""
+    names = _names(sample)
+    if not {_plain(name) for name in names} & {*_PREDICTED, *_STATES[:4], "goldstate"}:
+        base = _with_ids(Mapping(reads="conversations", rows=path), names, sample)
+        yield from ((3, mapping) for mapping in _conversations(base, names, sample))
+        base = replace(base, reads="results")
+        if (base.task or base.dialogue) and _verdicts(sample):
+            yield 2, base
+    yield from ((1, mapping) for mapping in _states(path, names, sample))
+
+
+# -- what the structure of a file allows -----------------------------------------------------------------------------
+
+
+def _paths(value: Any, depth: int = 0) -> Iterator[str]:
+    """Paths of rows that the structure allows, likeliest first."""
+    value = decoded(value)
+    if isinstance(value, list) and value:
+        first = decoded(value[0])
+        if isinstance(first, list) and depth < 2:
+            yield from (f"[]{path}" for path in _paths(first, depth + 1))
+        yield "[]"
+        for key, inner in first.items() if isinstance(first, dict) else ():
+            if isinstance(inner, list):
+                yield from (f"[].{quoted(key)}[]", f"[].{quoted(key)}[{{turn}}]")
+    elif isinstance(value, dict) and value and depth < _DEEPEST:
+        members = [decoded(each) for each in islice(value.values(), 20)]
+        if all(isinstance(each, list) for each in members):
+            yield from ("{dialogue}[{turn}]", "{dialogue}[]")
+        elif all(isinstance(each, dict) for each in members):
+            yield "{dialogue}.{turn}"
+            for key in [key for key in members[0] if all(isinstance(each.get(key), list | dict) for each in members)]:
+                if isinstance(members[0][key], list):
+                    yield from (f"{{dialogue}}.{quoted(key)}[{{turn}}]", f"{{dialogue}}.{quoted(key)}[]")
+                else:
+                    yield f"{{dialogue}}.{quoted(key)}.{{turn}}"
+        yield "{dialogue}"
+        alike = len({type(each) for each in members}) == 1
+        for key, inner in value.items() if len(value) < 3 or not alike else ():  # results beside settings
+            for path in _paths(inner, depth + 1):
+                yield f"{quoted(key)}{'' if path.startswith('[') else '.'}{path}"
+
+
+def _names(sample: Sequence[Row], depth: int = 5) -> list[str]:
+    """Paths of the fields of rows, and of the objects around them."""
+    found = dict.fromkeys(name for row in sample[:40] for name in _fields(row.value, "", depth))
+    for up, around in enumerate(reversed(sample[0].above) if sample and depth else (), 1):
+        found.update(dict.fromkeys(f"{'^' * up}{quoted(name)}" for name in around))
+    return list(found)
+
+
+def _fields(value: Any, prefix: str, depth: int) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(key, str) and key.strip():
+                yield f"{prefix}{quoted(key)}"
+                yield from _fields(inner, f"{prefix}{quoted(key)}.", depth - 1) if depth else ()
+    elif isinstance(value, list) and value and depth and (len(value) == 1 or not prefix):
+        for number, inner in enumerate(value[:8]):
+            yield f"{prefix.rstrip('.')}[{number}]"
+            yield from _fields(inner, f"{prefix.rstrip('.')}[{number}].", depth - 1)
+
+
+def _plain(name: str) -> str:
+    """The last name of a path in small letters and digits."""
+    return re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
+
+
+def _ranked(names: Iterable[str], known: Sequence[str]) -> list[str]:
+    """The names that are known, in the order in which these are."""
+    fitting = [name for name in names if _plain(name) in known]
+    return sorted(fitting, key=lambda name: (known.index(_plain(name)), name.count("."), name.count("^")))
+
+
+def _values(name: str, sample: Sequence[Row]) -> list[Any]:
+    """What rows say under a name, where they have it."""
+    found = []
+    for row in sample:
+        try:
+            found.append(row.get(name))
+        except Misfit:
+            continue
+    return found
 
 
 # -- what a proposal says --------------------------------------------------------------------------------------------
@@ -160,30 +236,47 @@ def _candidates(path: str, sample: Sequence[Row]) -> Iterator[tuple[int, Mapping
 def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
     sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
     keys: dict[str, Any] = msgspec.to_builtins(mapping)
-    describe = _open_states if mapping.reads == "states" else _open_log
-    preview, open_ones = describe(mapping, sample, keys, _read(mapping, content, part))
+    filled = [row.value for row in sample if isinstance(row.value, dict)]
+    unread = {
+        name: sum(value.get(name) not in EMPTY for value in filled) / max(len(filled), 1)
+        for name in unread_fields(mapping, sample)
+    }
+    found = _read(mapping, content, part)
+    if mapping.reads == "states":
+        preview, open_ones = _shown_states(found), _open_states(mapping, sample, keys, found, list(unread))
+    else:
+        preview, open_ones = _shown_log(found), _open_log(mapping, sample, keys)
     written = as_yaml(keys)
-    unread = {name: share for name, share in _unread(mapping, sample).items() if name not in written}
+    unread = {name: share for name, share in unread.items() if name not in written}
     return Proposal(written, tuple(preview), unread, tuple(open_ones))
 
 
-def _open_states(
-    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue]
-) -> tuple[list[str], list[str]]:
-    """Three turns, those with slots first, and what a person must choose, which is added to the keys."""
+def _shown_states(found: Sequence[Dialogue]) -> list[str]:
+    """Three turns, those with slots first."""
     turns = [
         (dialogue.id, number, turn.predicted if turn.predicted is not None else turn.state or {})
         for dialogue in found
         for number, turn in enumerate(dialogue.turns)
     ]
     first = sorted(turns, key=lambda turn: not turn[2])[:3]
-    preview = [f"{name}, turn {number}: {_shown(state)}" for name, number, state in first]
+    return [f"{name}, turn {number}: {_shown(state)}" for name, number, state in first]
+
+
+def _shown(state: State) -> str:
+    slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, inner in state.items() for slot, v in inner.items()]
+    return "; ".join(slots) or "(empty)"
+
+
+def _open_states(
+    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue], unread: Sequence[str]
+) -> list[str]:
+    """What a person must choose, which is added to the keys."""
     open_ones = []
     predicted = keys.get("predicted")
     if isinstance(predicted, dict) and (rivals := _rivals(mapping, sample)):
         predicted["at"] = {"CHOOSE": rivals}
         open_ones.append(f"which states are predicted: {' or '.join(rivals)}")
-    if mapping.dialogue == "$file" and (unread := _unread(mapping, sample)):
+    if mapping.dialogue == "$file" and unread:
         keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
         open_ones.append("what names the dialogue of a row")
     vanishing: list[str] | None = []
@@ -192,93 +285,73 @@ def _open_states(
     if isinstance(predicted, dict) and len(vanishing or ()) >= FEW_PAIRS:
         predicted["changes"] = {"CHOOSE": [True, False]}
         open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
-    return preview, open_ones
+    return open_ones
 
 
-def _shown(state: State) -> str:
-    slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, held in state.items() for slot, v in held.items()]
-    return "; ".join(slots) or "(empty)"
+def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
+    """Fields of the rows that hold states, where there are several and none is called predicted."""
+    side, gold = mapping.field("predicted"), mapping.field("gold")
+    if side is None or _plain(side.at) in _PREDICTED:
+        return []
+    others = [name for name in _names(sample, 0) if name not in (side.at, gold.at if gold else "")]
+    fitting = [name for name in others if _plain(name) not in _NOT_STATES and _chain(name, sample)]
+    return [side.at, *fitting] if fitting else []
 
 
-def _open_log(
-    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue]
-) -> tuple[list[str], list[str]]:
-    """Three conversations, and what a person must choose, which is added to the keys."""
-    preview = []
-    for dialogue in found[:3]:
-        said = next((turn.text for turn in dialogue.turns if turn.text), "")
-        preview.append(f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {said[:60]!r}' if said else ''}")
+def _shown_log(found: Sequence[Dialogue]) -> list[str]:
+    """Three conversations."""
+    said = [next((turn.text for turn in dialogue.turns if turn.text), "") for dialogue in found[:3]]
+    return [
+        f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {text[:60]!r}' if text else ''}"
+        for dialogue, text in zip(found[:3], said, strict=True)
+    ]
+
+
+def _open_log(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> list[str]:
+    """What a person must choose, which is added to the keys."""
     open_ones = []
-    if mapping.reads == "results" and isinstance(mapping.task, str) and plain_name(mapping.task) not in _TASKS:
-        keys["task"] = {"CHOOSE": _id_columns(sample)}
-        open_ones.append("which field names the task")
-    if mapping.success is None:
-        open_ones += _open_verdict(
-            _verdicts(sample) or (_odd_verdicts(sample) if mapping.reads == "results" else {}), keys
-        )
+    if mapping.success is None and (found := _verdicts(sample)):
+        open_ones += _open_verdict(found, keys)
     for word in [word for word, role in mapping.roles.items() if role is None]:
         keys["roles"][word] = {"CHOOSE": ["user", "assistant", "tool", "system"]}
         open_ones.append(f"who '{word}' is")
-    return preview, open_ones
+    return open_ones
 
 
 def _open_verdict(found: dict[str, list[Any]], keys: dict[str, Any]) -> list[str]:
     """Adds the verdict to the keys: as it is where it is called success or passed, and else to be chosen."""
-    if not found:
-        return []
     name, values = next(iter(found.items()))
     words = list(dict.fromkeys(map(as_text, values)))
-    documented = [other for other in found if plain_name(other) in ("success", "passed")]
-    if documented == [name] and all(word.lower() in WORDS for word in words):
+    unknown = [word for word in words if word.lower() not in WORDS]
+    if [other for other in found if _plain(other) in ("success", "passed")] == [name] and not unknown:
         keys["success"] = name
         return []
     success: dict[str, Any] = {"at": {"CHOOSE": list(found)}}
     keys["success"] = success
     open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
     numbers = sorted({number for word in words if (number := number_in(word)) is not None})
-    unknown = [word for word in words if word.lower() not in WORDS]
     if unknown and len(numbers) == len({number_in(word) for word in words}):
         passing = numbers[1:] or numbers  # from the lowest on all would pass
         success["at_least"] = {"CHOOSE": passing[:_MOST_WORDS]} if len(passing) > 1 else passing[0]
         open_ones += ["from which number on it passed"] if len(passing) > 1 else []
-    elif unknown or plain_name(name) in FAILURES:
+    elif unknown or _plain(name) in FAILURES:
         success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
         open_ones.append(f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}")
     return open_ones
 
 
-def _unread(mapping: Mapping, sample: Sequence[Row]) -> dict[str, float]:
-    """Fields that are not read, with the share of rows that fill them."""
-    held = [row.value for row in sample if isinstance(row.value, dict)]
-    return {
-        name: sum(value.get(name) not in EMPTY for value in held) / max(len(held), 1)
-        for name in unread_fields(mapping, sample)
-    }
-
-
-def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
-    """Fields of the rows that hold states, where there are several and none is called predicted."""
-    side = mapping.field("predicted")
-    if side is None or side.columns or mapping.slot or plain_name(side.at) in _PREDICTED:
-        return []
-    gold = mapping.field("gold")
-    others = [name for name in field_names(sample, 0) if name not in (side.at, gold.at if gold else "")]
-    fitting = [name for name in others if plain_name(name) not in _NOT_STATES and _chains(name, sample)]
-    return [side.at, *fitting] if fitting else []
-
-
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
-def _states(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[Mapping]:
+def _states(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
     bound = sample[0].bound
     positions = [f"[{number}]" for number in range(2)] if isinstance(sample[0].value, list) else []
-    ids = [*(["{dialogue}"] if "dialogue" in bound else []), *ranked(names, _IDS), *positions[:1]] or ["$file"]
-    turns = [*(["{turn}"] if "turn" in bound else []), *ranked(names, _TURNS), *positions[1:]]
+    ids = [*(["{dialogue}"] if "dialogue" in bound else []), *_ranked(names, _IDS), *positions[:1]] or ["$file"]
+    turns = [*(["{turn}"] if "turn" in bound else []), *_ranked(names, _TURNS), *positions[1:]]
     where: dict[str, Any] = {}
-    for name in ranked(names, ("speaker", "role")):
-        words = {row.value.get(name) for row in sample if isinstance(row.value, dict)}
-        users = [word for word in words if str(word).lower() in ("user", "usr")]
+    for name in _ranked(names, ("speaker", "role")):
+        words = set(map(as_text, _values(name, sample)))
+        users = [word for word in words if word.lower() in ("user", "usr")]
         where = where or ({name: users[0]} if len(words) > 1 and len(users) == 1 else {})
     chosen = [row for row in sample if row.fits(where)]
     for dialogue in ids[:4]:
@@ -290,20 +363,19 @@ def _states(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[
 
 def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | None:
     """The mapping with its ids and numbers of turns; None where they do not fit."""
-    try:
-        names = [str(row.get(str(mapping.dialogue))) for row in sample]
-        given = [row.get(turn) for row in sample] if turn else []
-    except Misfit:
+    at = str(mapping.dialogue)
+    ids, given = _values(at, sample), _values(turn, sample) if turn else []
+    if len(ids) < len(sample) or (turn and len(given) < len(sample)):
         return None
-    field = Field(at=turn)
-    if not turn and len(set(names)) < len(names):
-        return mapping
     if not turn:
-        found = [re.search(_ID_AND_TURN, name) for name in names]
+        if len(set(map(str, ids))) < len(ids):
+            return mapping
+        found = [re.search(_ID_AND_TURN, str(name)) for name in ids]
         if not all(found):
             return None  # a dialogue with one state each: the turns are elsewhere
-        mapping = replace(mapping, dialogue=Field(at=str(mapping.dialogue), match=_ID_AND_TURN))
+        mapping = replace(mapping, dialogue=Field(at=at, match=_ID_AND_TURN))
         given = [match["turn"] for match in found if match]
+    field = Field(at=turn)
     try:
         numbers = [whole_number(value) for value in given]
     except Misfit:
@@ -311,35 +383,26 @@ def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | N
         if not all(matches):
             return None
         numbers = [int(match["turn"]) for match in matches if match]
-        field = replace(field, match=_NUMBERED)
+        field = Field(at=turn, match=_NUMBERED)
     first = min(numbers, default=0)
     by_two = len(set(numbers)) > 1 and all((number - first) % 2 == 0 for number in numbers)
-    field = replace(field, first=first, step=2 if by_two else 1)
     if first > 1:
         return None
+    field = replace(field, first=first, step=2 if by_two else 1)
     return replace(mapping, turn=None if field in (Field(), Field(at="{turn}")) else field)
 
 
 def _with_states(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    """The mapping with a row, a column or a field for the slots of a state."""
-    slots, values = ranked(names, _SLOTS), ranked(names, ("predictedvalue", "predvalue", *_PREDICTED, "value"))
-    if slots and values:
-        yield replace(mapping, slot=(*ranked(names, _DOMAINS)[:1], slots[0]), predicted=values[0])
-    wide = [name for name in field_names(sample, 0) if _names_slot(name)]
-    if len(wide) > 1:
-        domains = sorted({domain_and_slot(name.strip('"'))[0] for name in wide})
-        yield replace(mapping, predicted=Field(columns=f"^((?:{'|'.join(map(re.escape, domains))})[-.: ].+)$"))
-    gold = next(
-        (Field(at=name, written=chain) for name in ranked(names, _GOLD) for chain in _chains(name, sample)), None
-    )
+    """The mapping with the first field that holds states."""
+    read = ((name, _chain(name, sample)) for name in _ranked(names, _GOLD))
+    gold = next((Field(at=name, written=chain) for name, chain in read if chain), None)
     places = [mapping.field("dialogue"), mapping.field("turn"), gold]
     used = {place.at for place in places if place}
-    likely = [*ranked(names, _PREDICTED), *ranked(names, (*_STATES, *_ANSWERED, "value", "content"))]
-    likely += [*(name for name in names if "." not in name), ""]
-    for name in dict.fromkeys(likely):
-        odd = name.startswith("^") or plain_name(name) in _NOT_STATES or name in used
-        if not odd and not any(_contains(name, other) for other in used) and (chains := _chains(name, sample)):
-            yield replace(mapping, gold=gold, predicted=Field(at=name, written=chains[0]))
+    likely = [*_ranked(names, _PREDICTED), *_ranked(names, (*_STATES, *_ANSWERED, "value", "content"))]
+    for name in dict.fromkeys([*likely, *(name for name in names if "." not in name), ""]):
+        odd = name.startswith("^") or _plain(name) in _NOT_STATES or name in used
+        if not odd and not any(_contains(name, other) for other in used) and (chain := _chain(name, sample)):
+            yield replace(mapping, gold=gold, predicted=Field(at=name, written=chain))
             return
 
 
@@ -349,27 +412,16 @@ def _contains(name: str, other: str) -> bool:
     return bool(inner) and (not name or other.startswith((f"{name}.", f"{name}[")))
 
 
-def _names_slot(name: str) -> bool:
+def _chain(name: str, sample: Sequence[Row]) -> tuple[str, ...]:
+    """The plainest openers and decoder that read a field in all rows; empty where there are none."""
+    values = _values(name, sample)
+    if len(values) < len(sample) or all(value in EMPTY for value in values):
+        return ()
     try:
-        domain, _ = domain_and_slot(name.strip('"'))
-    except Misfit:
-        return False
-    return domain.isalpha() and plain_name(name) not in (*_IDS, *_TURNS)
-
-
-def _chains(name: str, sample: Sequence[Row]) -> list[tuple[str, ...]]:
-    """The openers and decoder that read a field in all rows, the plainest first."""
-    try:
-        values = [row.get(name) if name.startswith(("^", "{")) else inside(row.value, name) for row in sample]
-    except Misfit:
-        return []
-    if all(value in EMPTY for value in values):
-        return []
-    try:
-        return [the_decoder(values)]
+        return the_decoder(values)
     except Misfit:
         more = [("underscored",), ("json", "underscored"), *(("answer", decoder) for decoder in DECODERS)]
-    return [chain for chain in more if all(_fits(value, chain) for value in values)]
+    return next((chain for chain in more if all(_fits(value, chain) for value in values)), ())
 
 
 def _fits(value: Any, chain: tuple[str, ...]) -> bool:
@@ -383,9 +435,8 @@ def _fits(value: Any, chain: tuple[str, ...]) -> bool:
 # -- conversations and results ---------------------------------------------------------------------------------------
 
 
-def _conversations(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[Mapping]:
+def _conversations(base: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
     """Rows with lists of messages, rows that are messages, and rows with a question and an answer."""
-    base = _with_ids(Mapping(reads="conversations", rows=path), names, sample)
     whole = [""] if all(isinstance(row.value, list) for row in sample) else []
     for name in [*whole, *(name for name in names if not name.startswith("^"))]:
         listed = [each for each in _values(name, sample) if each not in EMPTY]
@@ -396,7 +447,7 @@ def _conversations(path: str, sample: Sequence[Row], names: Sequence[str]) -> It
     if (how := _speaking([row.value for row in sample])) is not None:
         yield replace(base, **{"role": "role", **how})
     asked, answered = (
-        [name for name in ranked(names, known) if any(isinstance(each, str) for each in _values(name, sample))]
+        [name for name in _ranked(names, known) if any(isinstance(each, str) for each in _values(name, sample))]
         for known in (_ASKED, _ANSWERED)
     )
     if asked and answered and base.task is None:
@@ -411,7 +462,7 @@ def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
     if all(map(is_message, messages)):
         return {}
     names = list(dict.fromkeys(name for message in messages for name in message))
-    roles, contents = ranked(names, _ROLES), ranked(names, _CONTENTS)
+    roles, contents = _ranked(names, _ROLES), _ranked(names, _CONTENTS)
     try:
         words = dict.fromkeys(as_text(inside(message, roles[0])) for message in messages) if roles else {}
     except Misfit:
@@ -419,59 +470,19 @@ def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
     if not contents or not 1 < len(words) <= _MOST_WORDS:
         return None
     given = {word: _SPEAKERS.get(word.strip().lower()) for word in words if word.strip().lower() not in ROLES}
-    return {
-        **({"role": roles[0]} if roles[0] != "role" else {}),
-        **({"content": contents[0]} if contents[0] != "content" else {}),
-        **({"roles": given} if given else {}),
-    }
-
-
-def _results(path: str, sample: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[int, Mapping]]:
-    """Rows with a verdict each, and rows of a task with a column for each trial, such as ``run 1`` and ``run 2``."""
-    base = _with_ids(Mapping(reads="results", rows=path), names, sample)
-    numbered = [match for name in names if "." not in name and (match := _COLUMN.fullmatch(name.strip('"')))]
-    trials = [match for match in numbered if match[1] == numbered[0][1]]
-    if base.task and len(trials) > 1:
-        yield 2, replace(base, success=Field(columns=rf"^{re.escape(trials[0][1])}(?P<trial>\d+)$"))
-    elif (base.task or base.dialogue) and _verdicts(sample):
-        yield 2, base
-    elif _odd_verdicts(sample):
-        yield from (
-            (0, base if base.task or base.dialogue else replace(base, task=name)) for name in _id_columns(sample)
-        )
+    known = {"role": roles[0], "content": contents[0], "roles": given}
+    return {name: value for name, value in known.items() if value and value != name}
 
 
 def _verdicts(sample: Sequence[Row]) -> dict[str, list[Any]]:
-    """Fields that are called like a verdict, likeliest first, with their values."""
-    return {name: values for name in ranked(field_names(sample), _VERDICTS) if (values := _judging(name, sample))}
-
-
-def _odd_verdicts(sample: Sequence[Row]) -> dict[str, list[Any]]:
-    """Columns of a table that may be verdicts whatever they are called: a few words that come again and again."""
-    found = {name: _judging(name, sample) for name in _columns(sample)}
-    return {name: values for name, values in found.items() if 1 < len(set(values)) < len(values)}
-
-
-def _judging(name: str, sample: Sequence[Row]) -> list[Any]:
-    """The values of a field where they are few words, or numbers; else nothing."""
-    values = [each for each in _values(name, sample) if each not in EMPTY]
-    few = all(isinstance(each, str | int | float) for each in values) and len(set(values)) <= _MOST_WORDS
-    return values if few or all(number_in(each) is not None for each in values) else []
-
-
-def _columns(sample: Sequence[Row]) -> list[str]:
-    """The names of a table's columns; none where rows hold lists or objects."""
-    flat = all(
-        isinstance(row.value, dict) and not any(isinstance(each, list | dict) for each in row.value.values())
-        for row in sample
-    )
-    return field_names(sample, 0) if flat else []
-
-
-def _id_columns(sample: Sequence[Row]) -> list[str]:
-    """Columns of a table that may name the task of a row, those with the most different values first."""
-    different = {name: len(set(_values(name, sample))) for name in _columns(sample) if _are_ids(name, sample)}
-    return sorted(different, key=lambda name: -different[name])
+    """Fields that are called like a verdict, likeliest first, with their values: few words, or numbers."""
+    found = {}
+    for name in _ranked(_names(sample), _VERDICTS):
+        values = [each for each in _values(name, sample) if each not in EMPTY]
+        few = all(isinstance(each, str | int | float) for each in values) and len(set(values)) <= _MOST_WORDS
+        if values and (few or all(number_in(each) is not None for each in values)):
+            found[name] = values
+    return found
 
 
 def _are_ids(name: str, sample: Sequence[Row]) -> bool:
@@ -481,21 +492,11 @@ def _are_ids(name: str, sample: Sequence[Row]) -> bool:
     )
 
 
-def _values(name: str, sample: Sequence[Row]) -> list[Any]:
-    found = []
-    for row in sample:
-        try:
-            found.append(row.get(name))
-        except Misfit:
-            continue
-    return found
-
-
 def _with_ids(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Mapping:
     """The mapping with the ids of tasks, trials and conversations."""
     bound = ["{dialogue}"] if "dialogue" in sample[0].bound else []
     dialogue, task, trial = (
-        next((name for name in ranked([*names, *bound], known) if _are_ids(name, sample)), None)
+        next((name for name in _ranked([*names, *bound], known) if _are_ids(name, sample)), None)
         for known in (_IDS, _TASKS, _TRIALS)
     )
     numbers = [number_in(value) for value in _values(trial, sample)] if trial else []

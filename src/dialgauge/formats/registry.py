@@ -38,7 +38,7 @@ BUILT_IN = {
         "inspect": "logs.inspect_logs:InspectLog",
         "langfuse": "logs.langfuse:LangfuseExport",
         "llm-output": f"{_STATES}:LlmOutput",
-        "messages": "logs.chat:ChatMessages",
+        "messages": "documented:DocumentedLog",
         "multiwoz": "multiwoz:MultiWoz",
         "multiwoz-ontology": f"{_RESOURCES}:MultiWozOntology",
         "mwzeval": f"{_PAPERS}:MwzEval",
@@ -46,7 +46,7 @@ BUILT_IN = {
         "nested": f"{_STATES}:Nested",
         "otel": "logs.otel:OtelSpans",
         "parquet": "tables:ParquetDialogues",
-        "predictions": "common_layouts:CommonPredictions",
+        "predictions": "documented:DocumentedStates",
         "schema": f"{_RESOURCES}:SchemaFormat",
         "sgd": "sgd:Sgd",
         "simpletod": f"{_STATES}:SimpleTod",
@@ -189,13 +189,13 @@ def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
 
 
 def _misfit(part: Part) -> str:
-    """Why the beginning of a file is in no common layout of predictions; empty where it is in one."""
-    from dialgauge.formats.common_layouts import common_mapping
+    """Why the beginning of a file is without documented names of states; empty where it is in one."""
+    from dialgauge.formats.documented import documented_states
     from dialgauge.formats.predictions.states import Misfit
     from dialgauge.formats.row_paths import beginning
 
     try:
-        common_mapping(beginning(part))
+        documented_states(beginning(part))
     except Misfit as error:
         return str(error)
     except DialgaugeError as error:

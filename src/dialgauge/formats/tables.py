@@ -80,11 +80,11 @@ def read_tables(tables: Iterable[Table], notes: Notes) -> Iterator[tuple[str, Di
     if first.has_dialogues:
         yield from _Rows(first, notes).read(chain([first], several))
         return
-    from dialgauge.formats.common_layouts import read_common
+    from dialgauge.formats.documented import read_documented
 
     held = [row for table in (first, *several) for row in map(with_empty_cells, table.rows)]
     try:
-        yield from ((first.name, dialogue) for dialogue in read_common(held, first.name, notes))
+        yield from ((first.name, dialogue) for dialogue in read_documented(held, first.name, notes))
     except Misfit as error:
         raise DialgaugeError(str(error), file=first.name, advice="give format=dialgauge.Mapping(...)") from None
 

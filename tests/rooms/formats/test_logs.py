@@ -93,7 +93,7 @@ def test_the_verdict_can_be_named() -> None:
     assert [read(record, success=name)[0].ended.success for name in ("success", "passed")] == [True, False]
     assert read(record, success="scores.judge")[0].ended.success is False
     assert read({"task_id": "t", "messages": TALK, "resolved": True}, success="resolved")[0].ended.success is True
-    with pytest.raises(dialgauge.DialgaugeError, match="no record says 'succes', named as the verdict"):
+    with pytest.raises(dialgauge.DialgaugeError, match="success: in every row, 'succes' is missing"):
         read(record, success="succes")
 
 

@@ -156,22 +156,6 @@ def test_a_field_whose_true_means_failure_is_no_verdict_until_a_mapping_says_how
     assert verdicts(path) == [("a", 0, False), ("a", 1, True)]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    ["Aufgabe;Ergebnis\na;fertig\na;abgebrochen\nb;fertig\n", "task,a,b\nx,PASS,FAIL\ny,PASS,PASS\nz,FAIL,FAIL\n"],
-)
-def test_a_table_with_odd_names_is_proposed_as_results(
-    rows: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = written(tmp_path, rows, name="odd.csv")
-    proposed = cli(capsys, "data", "map", path).out
-    assert proposed.startswith("reads: results") and "true_values" in proposed
-    mapping = tmp_path / "odd.csv.map.yaml"
-    mapping.write_text(proposed, encoding="utf-8")
-    with pytest.raises(DialgaugeError, match="choose what"):
-        dialgauge.read(path)
-
-
 def test_a_proposal_leaves_the_verdict_open_and_reads_once_it_is_chosen(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -292,8 +292,8 @@ def loose_state(value: Any, seen: Seen, text: Callable[[str], Values] = present_
 
     ``text`` takes a value apart that lists alternatives.
 
-    >>> seen = Counter()
-    >>> loose_state({"hotel-stars": 4, "hotel": {"area": None}}, seen), dict(seen)
+    >>> seen: Seen = Counter()
+    >>> loose_state({"hotel-stars": 4, "hotel": {"area": None}}, seen), dict(+seen)
     ({'hotel': {'stars': ('4',)}}, {'numbers read as texts': 1, 'null values read as absent': 1})
     """
     written = value
