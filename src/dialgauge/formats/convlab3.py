@@ -23,7 +23,6 @@ from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
     Pieces,
     PredictionFormat,
-    Reader,
     else_loosely,
     grouped,
     loose_state,
@@ -204,13 +203,30 @@ _ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
 _DOMAINS = msgspec.json.Decoder(dict[str, Raw])
 
 
-class _PredictedReader(Reader):
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        states = ConvlabStates(part)
+class ConvLab3Predictions(PredictionFormat):
+    """Gold and predicted states of user turns, one object a turn.
+
+    ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
+
+    Or dialogues of the unified format whose turns have ``predictions``; those of the system may be left out.
+    ``utt_idx`` counts the turns of both speakers, so user turns are 0, 2, 4, ...
+    """
+
+    name = "convlab3-predictions"
+    summary = "ConvLab-3 unified predictions: a list with one object per user turn, gold and predicted state"
+    fields = frozenset({"text", "state", "predicted"})
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        if not isinstance(first, dict) or "dialogue_id" not in first:
+            return False
+        return {"utt_idx", "predictions"} <= first.keys() or _are_predicted(first.get("turns"))
+
+    def begin(self) -> None:
+        states = self._gold = ConvlabStates(self.part)
         loose = partial(loose_state, text=states.values)
-        self._gold = states
-        self._states = Pieces(else_loosely(lambda raw: states.read(decode(_DOMAINS, raw, part)), loose), self)
+        strict = else_loosely(lambda raw: states.read(decode(_DOMAINS, raw, self.part)), loose)
+        self._states = Pieces(strict, self)
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         objects = elements_of(self.part.buffer(), self.part)
@@ -225,9 +241,6 @@ class _PredictedReader(Reader):
             if turns:
                 yield dialogue.dialogue_id, turns
 
-    def turns(self, content: list[tuple[str, _PredictedTurn]]) -> list[tuple[str, Any]]:
-        return content
-
     def made(self, content: _PredictedTurn) -> Iterable[Turn]:
         yield Turn(
             speaker="user",
@@ -235,27 +248,6 @@ class _PredictedReader(Reader):
             state=None if content.state is UNSET else self._gold.read(content.state),
             predicted=self._states.optional(content.predictions.state),
         )
-
-
-class ConvLab3Predictions(PredictionFormat):
-    """Gold and predicted states of user turns, one object a turn.
-
-    ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
-
-    Or dialogues of the unified format whose turns have ``predictions``; those of the system may be left out.
-    ``utt_idx`` counts the turns of both speakers, so user turns are 0, 2, 4, ...
-    """
-
-    name = "convlab3-predictions"
-    summary = "ConvLab-3 unified predictions: a list with one object per user turn, gold and predicted state"
-    fields = frozenset({"text", "state", "predicted"})
-    reader = _PredictedReader
-
-    def recognise(self, peek: Peek) -> bool:
-        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
-        if not isinstance(first, dict) or "dialogue_id" not in first:
-            return False
-        return {"utt_idx", "predictions"} <= first.keys() or _are_predicted(first.get("turns"))
 
 
 def _are_predicted(turns: Any) -> bool:

@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -15,12 +14,10 @@ from msgspec import Raw
 from dialgauge.dialogue import State, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.jsonfile import Keyed, decode
-from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
     Pieces,
     PredictionFormat,
-    Reader,
     Seen,
     grouped,
     loose_state,
@@ -29,6 +26,7 @@ from dialgauge.formats.predictions.reading import (
     slot_state,
     some_have,
 )
+from dialgauge.formats.predictions.states import shown
 from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import clean_state, present_text, read_state
 from dialgauge.text import Note
@@ -46,22 +44,8 @@ FLAG_SLOTS = {
     "attraction": ("type", "name", "area"),
     "train": ("book_people", "leaveAt", "destination", "day", "arriveBy", "departure"),
 }
-_ENDS = dict(zip(FLAG_SLOTS, accumulate(map(len, FLAG_SLOTS.values())), strict=True))
-_PLACES = {domain: (end - len(FLAG_SLOTS[domain]), end) for domain, end in _ENDS.items()}
-_COUNT = max(_ENDS.values())
-
-_Flags: TypeAlias = list[bool | int | float]
-
-_FLAGS = msgspec.json.Decoder(_Flags)
-
-
-class _FlagsReader(Reader):
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        self._verdicts = Pieces(lambda content, seen: _judged(decode(_FLAGS, content, part)), self)
-
-    def made(self, content: Raw) -> Iterable[Turn]:
-        yield Turn(speaker="user", judged=self._verdicts.read(content))
+_COUNT = sum(map(len, FLAG_SLOTS.values()))
+_FLAGS = msgspec.json.Decoder(list[bool | int | float])
 
 
 class Flags(PredictionFormat):
@@ -73,63 +57,40 @@ class Flags(PredictionFormat):
     name = "flags"
     summary = "correctness of the 30 MultiWOZ slots, {dialogue: {turn: [1, 0, ...]}} (FGA's TripPy results)"
     fields = frozenset({"judged"})
-    reader = _FlagsReader
 
     def recognise(self, peek: Peek) -> bool:
         turns = sample_turns(sample_dialogues(peek))
-        return bool(turns) and all(isinstance(flags, list) and _are_numbers(flags) for flags in turns)
+        numbers = (
+            isinstance(each, list) and each and all(isinstance(one, int | float) for one in each) for each in turns
+        )
+        return bool(turns) and all(numbers)
+
+    def begin(self) -> None:
+        self._verdicts = Pieces(lambda content, seen: _judged(decode(_FLAGS, content, self.part)), self)
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        yield Turn(speaker="user", judged=self._verdicts.read(content))
 
 
-def _are_numbers(flags: list[object]) -> bool:
-    return bool(flags) and all(isinstance(flag, (bool, int, float)) for flag in flags)
-
-
-def _judged(flags: _Flags) -> dict[str, dict[str, bool]]:
+def _judged(flags: list[bool | int | float]) -> dict[str, dict[str, bool]]:
     """The verdict of each slot."""
     if len(flags) != _COUNT:
         raise DialgaugeError(f"it has {len(flags)} flags; there must be {_COUNT}, one per slot")
-    wrong = [flag for flag in flags if flag not in (0, 1)]
-    if wrong:
+    if wrong := [flag for flag in flags if flag not in (0, 1)]:
         raise DialgaugeError(f"a flag is {wrong[0]}; it must be 0 or 1")
-    verdicts = tuple(map(bool, flags))
-    return {domain: _of_domain(domain, verdicts[first:last]) for domain, (first, last) in _PLACES.items()}
-
-
-@lru_cache(maxsize=1 << 12)
-def _of_domain(domain: str, verdicts: tuple[bool, ...]) -> dict[str, bool]:
-    """The same few patterns make up most of a file."""
-    return dict(zip(FLAG_SLOTS[domain], verdicts, strict=True))
+    verdicts = iter(map(bool, flags))
+    return {domain: dict(zip(slots, verdicts, strict=False)) for domain, slots in FLAG_SLOTS.items()}
 
 
 # -- HumanEval -----------------------------------------------------------------------------------------------------
 
 _CONTRADICTED = Note("contradicted_match", "turns whose 'Matched' contradicts their states")
-_LABELS = ("Turn", "Sys", "Usr", "GT", "PR", "Matched")
-_SPANS_LINES = frozenset({"Sys", "Usr"})
-_LINE = re.compile(r"(Turn|Sys|Usr|GT|PR|Matched) *:(.*)")
-_DASHES = re.compile(r"-{5,}\s*")
-_ID = re.compile(r"Dialogue ID *:(.*)")
+_TURN = re.compile(
+    r"Turn *:(?P<turn>.*)\nSys *:(?P<system>(?s:.*?))\nUsr *:(?P<user>(?s:.*?))\n"
+    r"GT *:(?P<gold>.*)\nPR *:(?P<predicted>.*)\n\s*Matched *:(?P<matched>.*)"
+)
+_ID, _BETWEEN = re.compile(r"Dialogue ID *:(.*)"), re.compile(r"[\s-]*")
 _MOST_LITERAL = 100_000
-
-#: One turn as the file has it: the lines of text after each label.
-_Block: TypeAlias = dict[str, list[str]]
-
-
-class _HumanEvalReader(Reader):
-    def dialogues(self) -> Iterable[tuple[str, Any]]:
-        yield _blocks(self.part)
-
-    def turns(self, content: list[_Block]) -> list[tuple[str, Any]]:
-        return [(_block_text(block, "Turn"), block) for block in content]
-
-    def made(self, content: _Block) -> Iterable[Turn]:
-        reply = _block_text(content, "Sys")
-        if reply:
-            yield Turn(speaker="system", text=reply)
-        gold, predicted = (_literal_state(_block_text(content, label), label) for label in ("GT", "PR"))
-        matched = _block_text(content, "Matched") == "True"
-        self.notes.add(_CONTRADICTED, int(matched != (gold == predicted)))
-        yield Turn(speaker="user", text=_block_text(content, "Usr"), state=gold, predicted=predicted)
 
 
 class HumanEval(PredictionFormat):
@@ -152,43 +113,39 @@ class HumanEval(PredictionFormat):
     name = "human-eval"
     summary = "FGA's human-evaluation text files, one dialogue per file"
     fields = frozenset({"text", "state", "predicted"})
-    reader = _HumanEvalReader
 
     def recognise(self, peek: Peek) -> bool:
-        labels = [match[1] for line in peek.lines if (match := _LINE.fullmatch(line))]
-        return tuple(labels[:5]) == _LABELS[:5]
+        return _TURN.search("\n".join(peek.lines)) is not None
 
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        text = "\n".join(line.rstrip() for line in self.part.text().split("\n"))
+        named = _ID.match(text)
+        end = named.end() if named else 0
+        turns = []
+        for match in _TURN.finditer(text):
+            self._check_between(text, end, match.start())
+            end = match.end()
+            turns.append((match["turn"].strip(), match))
+        self._check_between(text, end, len(text))
+        yield named[1].strip() if named else self.part.stem.removesuffix(".txt"), turns
 
-def _blocks(part: Part) -> tuple[str, list[_Block]]:
-    """The id, from the first line or else the file's name, and the blocks of the file.
+    def _check_between(self, text: str, start: int, stop: int) -> None:
+        """Between turns there are dashes and empty lines, or a turn lacks a part."""
+        if (at := _BETWEEN.match(text, start, stop).end()) < stop:  # type: ignore[union-attr]
+            message = (
+                f"here, {shown(text[at:stop].partition(chr(10))[0])}, is no turn of Turn, Sys, Usr, GT, PR, Matched"
+            )
+            raise DialgaugeError(message, file=self.part.name, line=text.count("\n", 0, at) + 1)
 
-    A label counts only where it is the next one due, so that an utterance may contain a line that looks like one.
-    """
-    identifier = part.stem.removesuffix(".txt")
-    blocks: list[_Block] = []
-    last = _LABELS[-1]
-    for number, line in enumerate(part.text().split("\n"), 1):
-        due = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
-        match = _LINE.fullmatch(line.rstrip())
-        if match and match[1] == due:
-            if due == "Turn":
-                blocks.append({})
-            blocks[-1][due] = [match[2]]
-            last = due
-        elif last in _SPANS_LINES:
-            blocks[-1][last].append(line.rstrip("\r"))
-        elif not blocks and (named := _ID.fullmatch(line.rstrip())):
-            identifier = named[1].strip()
-        elif line.strip() and not _DASHES.fullmatch(line):
-            raise DialgaugeError(f"'{due} :' was expected here, not '{line.strip()[:60]}'", file=part.name, line=number)
-    if last != _LABELS[-1] or not blocks:
-        missing = _LABELS[(_LABELS.index(last) + 1) % len(_LABELS)]
-        raise DialgaugeError(f"the file ends where '{missing} :' was expected", file=part.name)
-    return identifier, blocks
-
-
-def _block_text(block: _Block, label: str) -> str:
-    return "\n".join(block[label]).strip()
+    def made(self, content: re.Match[str]) -> Iterable[Turn]:
+        if reply := content["system"].strip():
+            yield Turn(speaker="system", text=reply)
+        gold, predicted = (
+            _literal_state(content["gold"].strip(), "GT"),
+            _literal_state(content["predicted"].strip(), "PR"),
+        )
+        self.notes.add(_CONTRADICTED, int((content["matched"].strip() == "True") != (gold == predicted)))
+        yield Turn(speaker="user", text=content["user"].strip(), state=gold, predicted=predicted)
 
 
 def _literal_state(literal: str, label: str) -> State:
@@ -227,11 +184,32 @@ _RECORD = msgspec.json.Decoder(dict[str, Any])
 _GUID = msgspec.json.Decoder(_Guid)
 
 
-class _TrippyReader(Reader):
+class Trippy(PredictionFormat):
+    """TripPy's raw prediction file: one object a turn, with a class and a value for each slot.
+
+    ``[{"guid": ["test", "MUL0001.json", "0"], "class_prediction_hotel-area": 2, "slot_prediction_hotel-area": "east",
+    "slot_groundtruth_hotel-area": "north"}]``
+
+    Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the
+    state is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too);
+    ``dontcare``, ``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot,
+    where values taken from what the system said carry two section signs in front. A class that has no value to give
+    (``none`` as the value) leaves the slot as it was.
+    """
+
+    name = "trippy"
+    summary = "TripPy raw predictions, [{guid, class_prediction_SLOT, slot_prediction_SLOT, slot_groundtruth_SLOT}]"
+
+    def recognise(self, peek: Peek) -> bool:
+        if not isinstance(peek.json, list) or peek.first is None:
+            return False
+        record = peek.first[1]
+        return isinstance(record, dict) and "guid" in record and any(key.startswith(_CLASS) for key in record)
+
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         return grouped(_entries(self.part)).items()
 
-    def turns(self, content: list[tuple[str, Raw]]) -> list[tuple[str, Any]]:
+    def turns(self, content: Any) -> Any:
         self._values: dict[str, Values] = {}
         #: Slots that the record before empties, as far as it goes.
         self._emptied: set[str] = set()
@@ -254,30 +232,6 @@ class _TrippyReader(Reader):
         self.notes.add("fields of labels, positions and referrals dropped", unused)
         state = slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None
         yield Turn(speaker="user", state=state, predicted=slot_state(self._values))
-
-
-class Trippy(PredictionFormat):
-    """TripPy's raw prediction file: one object a turn, with a class and a value for each slot.
-
-    ``[{"guid": ["test", "MUL0001.json", "0"], "class_prediction_hotel-area": 2, "slot_prediction_hotel-area": "east",
-    "slot_groundtruth_hotel-area": "north"}]``
-
-    Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the
-    state is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too);
-    ``dontcare``, ``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot,
-    where values taken from what the system said carry two section signs in front. A class that has no value to give
-    (``none`` as the value) leaves the slot as it was.
-    """
-
-    name = "trippy"
-    summary = "TripPy raw predictions, [{guid, class_prediction_SLOT, slot_prediction_SLOT, slot_groundtruth_SLOT}]"
-    reader = _TrippyReader
-
-    def recognise(self, peek: Peek) -> bool:
-        if not isinstance(peek.json, list) or peek.first is None:
-            return False
-        record = peek.first[1]
-        return isinstance(record, dict) and "guid" in record and any(key.startswith(_CLASS) for key in record)
 
 
 def _entries(part: Part) -> Iterator[tuple[str, str, Raw]]:
@@ -341,15 +295,34 @@ class _Entry(msgspec.Struct, gc=False):
 _ENTRIES = Keyed(list[_Entry])
 
 
-class _MwzEvalReader(Reader):
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
+class MwzEval(PredictionFormat):
+    """Predictions for MultiWOZ_Evaluation: responses of end-to-end and policy systems, with or without states.
+
+    ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
+
+    Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with
+    the response. Policy systems are given the gold state and write none; their user turns carry no prediction. States
+    may be as language models write them. A slot that says ``none`` or
+    nothing is absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
+    """
+
+    name = "mwzeval"
+    summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
+    fields = frozenset({"predicted", "blank", "active", "text"})
+
+    def recognise(self, peek: Peek) -> bool:
+        dialogues = sample_dialogues(peek)
+        if not all(isinstance(item, list) for item in dialogues):
+            return False
+        return some_have((entry for item in dialogues for entry in item), "response")
+
+    def begin(self) -> None:
         self._states = Pieces(self._state, self)
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         return _ENTRIES.read(self.part, self.notes)
 
-    def turns(self, content: list[_Entry]) -> list[tuple[str, Any]]:
+    def turns(self, content: Any) -> Any:
         return [(str(number), entry) for number, entry in enumerate(content)]
 
     def made(self, content: _Entry) -> Iterable[Turn]:
@@ -374,29 +347,6 @@ class _MwzEvalReader(Reader):
                 }
                 clean_state({domain: texts}, blank)
         return state, _without_later(blank, written) if blank else None
-
-
-class MwzEval(PredictionFormat):
-    """Predictions for MultiWOZ_Evaluation: responses of end-to-end and policy systems, with or without states.
-
-    ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
-
-    Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with
-    the response. Policy systems are given the gold state and write none; their user turns carry no prediction. States
-    may be as language models write them . A slot that says ``none`` or
-    nothing is absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
-    """
-
-    name = "mwzeval"
-    summary = "MultiWOZ_Evaluation predictions, {dialogue: [{response, state?, active_domains?}]}"
-    fields = frozenset({"predicted", "blank", "active", "text"})
-    reader = _MwzEvalReader
-
-    def recognise(self, peek: Peek) -> bool:
-        dialogues = sample_dialogues(peek)
-        if not all(isinstance(item, list) for item in dialogues):
-            return False
-        return some_have((entry for item in dialogues for entry in item), "response")
 
 
 def _without_later(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:

@@ -21,7 +21,7 @@ from msgspec import Raw
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat
-from dialgauge.formats.jsonfile import NOTHING, members_of
+from dialgauge.formats.jsonfile import NOTHING, decode, members_of
 from dialgauge.formats.notes import INVALID, Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import Misfit, open_answer
@@ -39,6 +39,7 @@ HOLE = Turn(speaker="user")
 MOST_TURNS = 10_000
 TWO_VALUES = "slots with two values in one state, the later kept"
 _HOLES = "missing turns, left as holes"
+TEXTS = msgspec.json.Decoder(list[str])
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _COUNTING = [str(number) for number in range(100)]
@@ -48,14 +49,20 @@ _LOOK_AT = 20
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-class Reader:
-    """Reads one file of predictions; ``dialogue`` and ``turn`` are where it is, for errors and notes."""
+class PredictionFormat(DialogueFormat):
+    """A format of predictions; an instance of its own reads one file."""
 
-    def __init__(self, part: Part, notes: Notes) -> None:
-        self.part, self.notes = part, notes
-        self.dialogue, self.turn = "", 0
-        #: The domains of the dialogue, where the file says so.
-        self.domains: tuple[str, ...] = ()
+    kind = "predictions"
+    fields = frozenset({"state", "predicted"})
+    part: Part
+    notes: Notes
+    #: Where the reading is, for errors and notes.
+    dialogue, turn = "", 0
+    #: The domains of the dialogue, where the file says so.
+    domains: tuple[str, ...] = ()
+
+    def begin(self) -> None:
+        """A file begins."""
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         """Id and content of each dialogue."""
@@ -63,23 +70,26 @@ class Reader:
 
     def turns(self, content: Any) -> Sequence[tuple[str, Any]]:
         """Number and content of each turn of a dialogue that begins here."""
-        return members_of(content, self.part)
+        return members_of(content, self.part) if isinstance(content, Raw) else list(content)
 
     @abstractmethod
     def made(self, content: Any) -> Iterable[Turn]:
         """What becomes of one turn."""
 
-    def read(self) -> Iterator[Dialogue]:
+    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of the file; one that cannot be read is refused with its place."""
-        for dialogue, content in self.dialogues():
-            self.dialogue = dialogue
+        reader = type(self)()
+        reader.part, reader.notes = part, notes
+        reader.begin()
+        for name, content in reader.dialogues():
+            reader.dialogue = name
             try:
-                items = in_order(self.turns(content), self.notes)
-                turns = [turn for number, item in enumerate(items) for turn in self._made(number, item)]
+                items = in_order(reader.turns(content), notes)
+                turns = tuple(turn for number, item in enumerate(items) for turn in reader._made(number, item))
             except DialgaugeError as error:
-                self.notes.refuse(error.at(file=self.part.name, dialogue=dialogue))
+                notes.refuse(error.at(file=part.name, dialogue=name))
             else:
-                yield Dialogue(id=dialogue, turns=tuple(turns), domains=self.domains)
+                yield Dialogue(id=name, turns=turns, domains=reader.domains)
 
     def _made(self, number: int, item: Any) -> Iterable[Turn]:
         self.turn = number
@@ -89,15 +99,37 @@ class Reader:
             raise error.at(turn=number) from error
 
 
-class PredictionFormat(DialogueFormat):
-    """A format whose files a :class:`Reader` reads."""
+class StatesFormat(PredictionFormat):
+    """Turns that are objects with a gold and a predicted state under two names."""
 
-    kind = "predictions"
-    fields = frozenset({"state", "predicted"})
-    reader: ClassVar[type[Reader]]
+    #: Decodes a turn, whose ``gold`` and ``predicted`` stay undecoded.
+    sides: ClassVar[msgspec.json.Decoder[Any]]
 
-    def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        return self.reader(part, notes).read()
+    def begin(self) -> None:
+        self.gold, self.predicted = Pieces(self.gold_state, self, gold=True), Pieces(self.predicted_state, self)
+
+    def gold_state(self, content: bytes, seen: Seen) -> Any:
+        """The gold state of a turn; by default ``["domain-slot-value"]``."""
+        texts = decode(TEXTS, content, self.part)
+        return state_of_triples(map(hyphenated, texts), seen)
+
+    def predicted_state(self, content: bytes, seen: Seen) -> Any:
+        """The predicted state of a turn; by default as the gold one."""
+        return self.gold_state(content, seen)
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        sides = decode(self.sides, content, self.part)
+        gold, predicted = self.gold.optional(sides.gold), self.predicted.optional(sides.predicted)
+        yield Turn(speaker="user", state=gold, predicted=predicted)
+
+
+def sides(gold: str, predicted: str, *others: str, required: bool = True) -> msgspec.json.Decoder[Any]:
+    """Decodes a turn with a gold and a predicted state under these names."""
+    fields: list[Any] = [("predicted", Raw) if required else ("predicted", Raw, Raw())]
+    fields += [(name, Raw, Raw()) for name in ("gold", *others)]
+    return msgspec.json.Decoder(
+        msgspec.defstruct("Turn", fields, gc=False, rename={"gold": gold, "predicted": predicted})
+    )
 
 
 def grouped(items: Iterable[tuple[str, str, T]]) -> dict[str, list[tuple[str, T]]]:
@@ -149,7 +181,7 @@ def sample_turns(dialogues: Iterable[Any]) -> list[Any]:
 
 
 def some_have(samples: Iterable[Any], *names: str) -> bool:
-    """Is there a sample, and is each an object, and does one of them have a key of these names?"""
+    """Whether all samples are objects, and one of them has a key of these names."""
     objects = list(samples)
     return all(isinstance(item, dict) for item in objects) and any(
         not item.keys().isdisjoint(names) for item in objects
@@ -166,7 +198,7 @@ class Pieces(Generic[T]):
     once. What ``make`` has seen in a piece is noted wherever the piece stands, with the place.
     """
 
-    def __init__(self, make: Callable[[bytes, Seen], T], reader: Reader, *, gold: bool = False) -> None:
+    def __init__(self, make: Callable[[bytes, Seen], T], reader: PredictionFormat, *, gold: bool = False) -> None:
         self._make, self._reader, self._gold = make, reader, gold
         self._known: dict[bytes, T] = {}
         self._odd: dict[bytes, Seen] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import zip_longest
-from typing import IO, Any, ClassVar, TypeAlias
+from typing import IO, Any, ClassVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -16,33 +16,30 @@ from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
+    TEXTS,
     Pieces,
     PredictionFormat,
-    Reader,
     Seen,
+    StatesFormat,
     Triple,
     else_loosely,
     grouped,
-    hyphenated,
     loose_changes,
     loose_state,
     sample_dialogues,
     sample_turns,
+    sides,
     slot_state,
     some_have,
     state_of_triples,
 )
-from dialgauge.formats.source import Part
 from dialgauge.formats.state_values import present_text, read_state
 
-_Nested: TypeAlias = dict[str, dict[str, str | list[str]]]
-
 _VALUE = msgspec.json.Decoder()
-_TEXTS = msgspec.json.Decoder(list[str])
 _FLAT_STATE = msgspec.json.Decoder(dict[str, str])
 
 
-class _ByTurn(PredictionFormat):
+class _ByTurn(StatesFormat):
     """``{dialogue: {turn: {gold, predicted}}}``; a turn has one of ``keys``."""
 
     keys: ClassVar[tuple[str, ...]]
@@ -52,33 +49,6 @@ class _ByTurn(PredictionFormat):
 
 
 # -- lists of domain-slot-value --------------------------------------------------------------------------------------
-
-
-class _TextsReader(Reader):
-    #: Decodes a turn with a gold and a predicted state.
-    sides: ClassVar[msgspec.json.Decoder[Any]]
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        self.gold, self.predicted = Pieces(self._state, self, gold=True), Pieces(self._state, self)
-
-    def _state(self, content: bytes, seen: Seen) -> State:
-        texts = decode(_TEXTS, content, self.part)
-        return state_of_triples(map(hyphenated, texts), seen)
-
-    def made(self, content: Raw) -> Iterable[Turn]:
-        sides = decode(self.sides, content, self.part)
-        gold, predicted = self.gold.optional(sides.gold), self.predicted.read(sides.predicted)
-        yield Turn(speaker="user", state=gold, predicted=predicted)
-
-
-class _TradeTurn(Struct, gc=False, rename={"gold": "turn_belief", "predicted": "pred_bs_ptr"}):
-    predicted: Raw
-    gold: Raw = Raw()
-
-
-class _TradeReader(_TextsReader):
-    sides = msgspec.json.Decoder(_TradeTurn)
 
 
 class Trade(_ByTurn):
@@ -92,12 +62,7 @@ class Trade(_ByTurn):
     name = "trade"
     summary = "TRADE predictions, {dialogue: {turn: {turn_belief, pred_bs_ptr}}}"
     keys = ("pred_bs_ptr",)
-    reader = _TradeReader
-
-
-class _T5DstTurn(Struct, gc=False, rename={"gold": "turn_belief", "predicted": "pred_belief"}):
-    predicted: Raw
-    gold: Raw = Raw()
+    sides = sides("turn_belief", "pred_bs_ptr")
 
 
 class _T5DstDialogue(Struct):
@@ -105,17 +70,7 @@ class _T5DstDialogue(Struct):
     domain: str | list[str] = ""
 
 
-class _T5DstReader(_TextsReader):
-    sides = msgspec.json.Decoder(_T5DstTurn)
-    dialogue_decoder = msgspec.json.Decoder(_T5DstDialogue)
-
-    def turns(self, content: Raw) -> list[tuple[str, Any]]:
-        whole = decode(self.dialogue_decoder, content, self.part)
-        self.domains = tuple(filter(None, [whole.domain] if isinstance(whole.domain, str) else whole.domain))
-        return list(super().turns(whole.turns))
-
-
-class T5Dst(PredictionFormat):
+class T5Dst(StatesFormat):
     """T5-DST style: as TRADE's, with the domain of each dialogue beside its turns.
 
     ``{"MUL0001.json": {"domain": "hotel", "turns": {"0": {"turn_belief": ["hotel-area-north"], "pred_belief": []}}}}``
@@ -126,7 +81,8 @@ class T5Dst(PredictionFormat):
     name = "t5-dst"
     summary = "T5-DST predictions, {dialogue: {domain, turns: {turn: {turn_belief, pred_belief}}}}"
     fields = frozenset({"state", "predicted", "domains"})
-    reader = _T5DstReader
+    sides = sides("turn_belief", "pred_belief")
+    whole = msgspec.json.Decoder(_T5DstDialogue)
 
     def recognise(self, peek: Peek) -> bool:
         dialogues = sample_dialogues(peek)
@@ -134,30 +90,13 @@ class T5Dst(PredictionFormat):
             return False
         return some_have(sample_turns(item["turns"] for item in dialogues), "pred_belief")
 
-
-class _SomDstReader(_TextsReader):
-    pair = msgspec.json.Decoder(tuple[Raw, Raw])
-
-    def dialogues(self) -> Iterable[tuple[str, Any]]:
-        return grouped(self._entries()).items()
-
-    def _entries(self) -> Iterator[tuple[str, str, Any]]:
-        for key, raw in super().dialogues():
-            split = _split(key)
-            if split is None:
-                message = f"the key '{key[:80]}' is not a dialogue id, an underscore and a turn"
-                raise DialgaugeError(message, file=self.part.name)
-            yield (*split, raw)
-
-    def turns(self, content: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        return content
-
-    def made(self, content: Raw) -> Iterable[Turn]:
-        predicted, gold = decode(self.pair, content, self.part)
-        yield Turn(speaker="user", state=self.gold.read(gold), predicted=self.predicted.read(predicted))
+    def turns(self, content: Raw) -> Any:
+        whole = decode(self.whole, content, self.part)
+        self.domains = tuple(filter(None, [whole.domain] if isinstance(whole.domain, str) else whole.domain))
+        return super().turns(whole.turns)
 
 
-class SomDst(PredictionFormat):
+class SomDst(StatesFormat):
     """SOM-DST's ``preds_N.json``: keys of dialogue id, underscore and turn; prediction and gold.
 
     ``{"MUL0001.json_0": [["hotel-area-east"], ["hotel-area-north"]]}``
@@ -165,7 +104,7 @@ class SomDst(PredictionFormat):
 
     name = "som-dst"
     summary = "SOM-DST predictions, {dialogue_turn: [predicted, gold]}"
-    reader = _SomDstReader
+    pair = msgspec.json.Decoder(tuple[Raw, Raw])
 
     def recognise(self, peek: Peek) -> bool:
         if peek.first is None:
@@ -173,6 +112,20 @@ class SomDst(PredictionFormat):
         key, value = peek.first
         first = value[0] if isinstance(value, list) and value else None
         return _split(key) is not None and isinstance(first, list) and all(isinstance(item, str) for item in first)
+
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        return grouped(self._entries()).items()
+
+    def _entries(self) -> Iterator[tuple[str, str, Any]]:
+        for key, raw in super().dialogues():
+            if (split := _split(key)) is None:
+                message = f"the key '{key[:80]}' is not a dialogue id, an underscore and a turn"
+                raise DialgaugeError(message, file=self.part.name)
+            yield (*split, raw)
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        predicted, gold = decode(self.pair, content, self.part)
+        yield Turn(speaker="user", state=self.gold.read(gold), predicted=self.predicted.read(predicted))
 
 
 def _split(key: str) -> tuple[str, str] | None:
@@ -182,38 +135,6 @@ def _split(key: str) -> tuple[str, str] | None:
 
 
 # -- objects ---------------------------------------------------------------------------------------------------------
-
-
-class _HiDstTurn(Struct, gc=False, rename={"gold": "gt", "predicted": "pr_turn"}):
-    predicted: Raw
-    gold: Raw = Raw()
-    slots: Raw = Raw()
-
-
-class _HiDstReader(Reader):
-    turn_decoder = msgspec.json.Decoder(_HiDstTurn)
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-
-        def changes(content: bytes) -> dict[str, Values]:
-            return {slot: present_text(value) for slot, value in decode(_FLAT_STATE, content, part).items()}
-
-        self._gold = Pieces(lambda content, seen: slot_state(changes(content)), self, gold=True)
-        self._changes = Pieces(else_loosely(changes, loose_changes), self)
-
-    def turns(self, content: Raw) -> list[tuple[str, Any]]:
-        self._values: dict[str, Values] = {}
-        self._state: State = {}
-        return list(super().turns(content))
-
-    def made(self, content: Raw) -> Iterable[Turn]:
-        written = decode(self.turn_decoder, content, self.part)
-        self.notes.add("field slots dropped", int(bool(bytes(written.slots))))
-        if changed := self._changes.read(written.predicted):
-            self._values.update(changed)
-            self._state = slot_state(self._values)
-        yield Turn(speaker="user", state=self._gold.optional(written.gold), predicted=self._state)
 
 
 class HiDst(_ByTurn):
@@ -228,26 +149,29 @@ class HiDst(_ByTurn):
     name = "hi-dst"
     summary = "Hi-DST log, {dialogue: {turn: {gt, pr_turn}}}, predictions per turn"
     keys = ("pr_turn",)
-    reader = _HiDstReader
+    sides = sides("gt", "pr_turn", "slots")
 
+    def _changes(self, content: bytes) -> dict[str, Values]:
+        return {slot: present_text(value) for slot, value in decode(_FLAT_STATE, content, self.part).items()}
 
-class _NestedTurn(Struct, gc=False, rename={"gold": "gt", "predicted": "pr"}):
-    gold: Raw = Raw()
-    predicted: Raw = Raw()
+    def gold_state(self, content: bytes, seen: Seen) -> State:
+        return slot_state(self._changes(content))
 
+    def predicted_state(self, content: bytes, seen: Seen) -> dict[str, Values]:
+        return else_loosely(self._changes, loose_changes)(content, seen)
 
-class _NestedReader(Reader):
-    sides = msgspec.json.Decoder(_NestedTurn)
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        self._gold = Pieces(lambda content, seen: read_state(content, part), self, gold=True)
-        self._predicted = Pieces(else_loosely(lambda content: read_state(content, part), loose_state), self)
+    def turns(self, content: Raw) -> Any:
+        self._values: dict[str, Values] = {}
+        self._state: State = {}
+        return super().turns(content)
 
     def made(self, content: Raw) -> Iterable[Turn]:
-        sides = decode(self.sides, content, self.part)
-        gold, predicted = self._gold.optional(sides.gold), self._predicted.optional(sides.predicted)
-        yield Turn(speaker="user", state=gold, predicted=predicted)
+        written = decode(self.sides, content, self.part)
+        self.notes.add("field slots dropped", int(bool(bytes(written.slots))))
+        if changed := self.predicted.read(written.predicted):
+            self._values.update(changed)
+            self._state = slot_state(self._values)
+        yield Turn(speaker="user", state=self.gold.optional(written.gold), predicted=self._state)
 
 
 class Nested(_ByTurn):
@@ -259,11 +183,17 @@ class Nested(_ByTurn):
     name = "nested"
     summary = "states as nested objects, {dialogue: {turn: {gt, pr}}} (FGA, GCA)"
     keys = ("gt", "pr")
-    reader = _NestedReader
+    sides = sides("gt", "pr", required=False)
     writes = True
 
     def recognise(self, peek: Peek) -> bool:
         return super().recognise(peek) and not some_have(sample_turns(sample_dialogues(peek)), "pr_turn")
+
+    def gold_state(self, content: bytes, seen: Seen) -> State:
+        return read_state(content, self.part)
+
+    def predicted_state(self, content: bytes, seen: Seen) -> State:
+        return else_loosely(lambda raw: read_state(raw, self.part), loose_state)(content, seen)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         """One member a dialogue and line; only user turns have a place."""
@@ -276,12 +206,12 @@ class Nested(_ByTurn):
         out.write(b"\n}\n" if before == b",\n" else b"{}\n")
 
 
-def _written(turn: Turn) -> dict[str, _Nested]:
+def _written(turn: Turn) -> dict[str, Any]:
     """The sides of a turn that are recorded."""
     sides = {"gt": turn.state, "pr": turn.predicted}
     return {
         side: {
-            domain: {slot: values[0] if len(values) == 1 else list(values) for slot, values in slots.items()}
+            domain: {slot: values[0] if len(values) == 1 else values for slot, values in slots.items()}
             for domain, slots in state.items()
         }
         for side, state in sides.items()
@@ -298,48 +228,7 @@ class _SimpleTodDialogue(Struct):
     model_context: Raw = Raw()
 
 
-class _SimpleTodReader(Reader):
-    dialogue_decoder = msgspec.json.Decoder(_SimpleTodDialogue)
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        self._targets, self._generations = Pieces(self._target, self, gold=True), Pieces(self._generated, self)
-
-    def turns(self, content: Raw) -> list[tuple[str, Any]]:
-        whole = decode(self.dialogue_decoder, content, self.part)
-        self.notes.add("field model_context dropped", int(bool(bytes(whole.model_context))))
-        generated, target = whole.generated_turn_belief, whole.target_turn_belief
-        if target is not None:
-            self.notes.add("turns without a generated belief, left as holes", max(0, len(target) - len(generated)))
-            self.notes.add("turns without a target belief", max(0, len(generated) - len(target)))
-        pairs = zip_longest(generated, target or (), fillvalue=Raw())
-        return [(str(number), pair) for number, pair in enumerate(pairs)]
-
-    def made(self, content: tuple[Raw, Raw]) -> Iterable[Turn]:
-        generated, target = content
-        state, predicted = self._targets.optional(target), self._generations.optional(generated)
-        yield Turn(speaker="user", state=state, predicted=predicted)
-
-    def _target(self, content: bytes, seen: Seen) -> State:
-        def target(text: str) -> Triple:
-            if (triple := _triple(text)) is None:
-                raise DialgaugeError(f"the target belief '{text[:80]}' is not of the form 'domain slot value'")
-            return triple
-
-        texts = decode(_TEXTS, content, self.part)
-        return state_of_triples(map(target, texts), seen)
-
-    def _generated(self, content: bytes, seen: Seen) -> State:
-        def generated(text: str) -> Triple:
-            domain, _, slot = text.strip().partition(" ")
-            seen["generated beliefs without slot or value, kept as wrong"] += bool(domain) and _triple(text) is None
-            return _triple(text) or (domain, slot, text.strip())
-
-        texts = decode(_TEXTS, content, self.part)
-        return state_of_triples(map(generated, texts), seen)
-
-
-class SimpleTod(PredictionFormat):
+class SimpleTod(StatesFormat):
     """SimpleTOD's output: a list of generated and one of target beliefs, each of them ``domain slot value``.
 
     ``{"MUL0001.json": {"generated_turn_belief": [["hotel area east"]], "target_turn_belief": [["hotel area north"]]}}``
@@ -350,10 +239,43 @@ class SimpleTod(PredictionFormat):
 
     name = "simpletod"
     summary = "SimpleTOD output, {dialogue: {generated_turn_belief, target_turn_belief}}"
-    reader = _SimpleTodReader
+    whole = msgspec.json.Decoder(_SimpleTodDialogue)
 
     def recognise(self, peek: Peek) -> bool:
         return some_have(sample_dialogues(peek), "generated_turn_belief")
+
+    def turns(self, content: Raw) -> Any:
+        whole = decode(self.whole, content, self.part)
+        self.notes.add("field model_context dropped", int(bool(bytes(whole.model_context))))
+        generated, target = whole.generated_turn_belief, whole.target_turn_belief
+        if target is not None:
+            self.notes.add("turns without a generated belief, left as holes", max(0, len(target) - len(generated)))
+            self.notes.add("turns without a target belief", max(0, len(generated) - len(target)))
+        pairs = zip_longest(generated, target or (), fillvalue=Raw())
+        return [(str(number), pair) for number, pair in enumerate(pairs)]
+
+    def made(self, content: Any) -> Iterable[Turn]:
+        generated, target = content
+        state, predicted = self.gold.optional(target), self.predicted.optional(generated)
+        yield Turn(speaker="user", state=state, predicted=predicted)
+
+    def gold_state(self, content: bytes, seen: Seen) -> State:
+        def target(text: str) -> Triple:
+            if (triple := _triple(text)) is None:
+                raise DialgaugeError(f"the target belief '{text[:80]}' is not of the form 'domain slot value'")
+            return triple
+
+        texts = decode(TEXTS, content, self.part)
+        return state_of_triples(map(target, texts), seen)
+
+    def predicted_state(self, content: bytes, seen: Seen) -> State:
+        def generated(text: str) -> Triple:
+            domain, _, slot = text.strip().partition(" ")
+            seen["generated beliefs without slot or value, kept as wrong"] += bool(domain) and _triple(text) is None
+            return _triple(text) or (domain, slot, text.strip())
+
+        texts = decode(TEXTS, content, self.part)
+        return state_of_triples(map(generated, texts), seen)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -372,29 +294,6 @@ class _Answer(Struct, gc=False):
     output: Raw
 
 
-class _LlmReader(Reader):
-    answer = msgspec.json.Decoder(_Answer)
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        super().__init__(part, notes)
-        self._states = Pieces(lambda content, seen: loose_state(decode(_VALUE, content, part), seen), self)
-
-    def dialogues(self) -> Iterable[tuple[str, Any]]:
-        return grouped(self._answers()).items()
-
-    def _answers(self) -> Iterator[tuple[str, str, Raw]]:
-        for number, line in self.part.lines():
-            if line.strip():
-                answer = decode(self.answer, line, self.part, line=number)
-                yield answer.dialogue, str(answer.turn), answer.output
-
-    def turns(self, content: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-        return content
-
-    def made(self, content: Raw) -> Iterable[Turn]:
-        yield Turn(speaker="user", predicted=self._states.read(content))
-
-
 class LlmOutput(PredictionFormat):
     r"""What a language model answered when asked for states: JSON lines, one answer a line.
 
@@ -407,7 +306,18 @@ class LlmOutput(PredictionFormat):
     name = "llm-output"
     summary = "answers of a language model, JSON lines of {dialogue, turn, output}; the state is found in the output"
     fields = frozenset({"predicted"})
-    reader = _LlmReader
+    answer = msgspec.json.Decoder(_Answer)
 
     def recognise(self, peek: Peek) -> bool:
         return peek.first_line is not None and {"dialogue", "turn", "output"} <= peek.first_line.keys()
+
+    def begin(self) -> None:
+        self._states = Pieces(lambda content, seen: loose_state(decode(_VALUE, content, self.part), seen), self)
+
+    def dialogues(self) -> Iterable[tuple[str, Any]]:
+        lines = ((number, line) for number, line in self.part.lines() if line.strip())
+        answers = (decode(self.answer, line, self.part, line=number) for number, line in lines)
+        return grouped((answer.dialogue, str(answer.turn), answer.output) for answer in answers).items()
+
+    def made(self, content: Raw) -> Iterable[Turn]:
+        yield Turn(speaker="user", predicted=self._states.read(content))

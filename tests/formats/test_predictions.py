@@ -1,19 +1,22 @@
-"""What holds for every prediction format: recognition, faults with their place, and damage that never crashes."""
+"""Formats of predictions: recognition, faults with their place, damage that never crashes, and the public files."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
-from dialgauge.dialogue import Turn
+from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import BUILT_IN, LAST_RESORT, Peek, format_named, read, recognise
+from dialgauge.text import note_kind
 from support.examples import EXAMPLES
-from support.reading import part_of, read_bytes, read_json
+from support.reading import part_of, read_bytes, read_json, write_bytes
+from support.soak import examples
 
 HOLE = Turn(speaker="user")
 MOST_TURNS = 10_000
@@ -77,14 +80,6 @@ def test_a_long_file_is_recognised_by_its_beginning(name: str) -> None:
     content = json.dumps(value).encode()
     assert len(content) > 1 << 18
     assert recognise(part_of(content)).name == name
-
-
-@pytest.mark.parametrize("name", PREDICTIONS)
-def test_predictions_are_marked_as_such_and_read_from_a_gzipped_file(name: str, tmp_path: Any) -> None:
-    path = tmp_path / "file.gz"
-    path.write_bytes(gzip.compress(EXAMPLES[name]))
-    corpus = read(path)
-    assert (corpus.format, corpus.kind, len(corpus.dialogues)) == (name, "predictions", 1)
 
 
 @pytest.mark.parametrize("name", NUMBERED)
@@ -172,3 +167,113 @@ def test_values_keep_astral_and_right_to_left_characters(name: str) -> None:
         states = [state for turn in dialogue.turns for state in (turn.state, turn.predicted) if state]
         if name != "t5-dst":
             assert any(state["hotel"].get("area") == (value,) for state in states)
+
+
+# -- nested ----------------------------------------------------------------------------------------------------------
+
+WORDS = st.text(max_size=8)
+VALUES = st.text(min_size=1, max_size=8).filter(lambda text: text.strip().lower() not in ("", "none", "not mentioned"))
+SLOTS = st.dictionaries(WORDS, st.lists(VALUES, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
+STATES = st.none() | st.dictionaries(WORDS, SLOTS, max_size=3)
+TURNS = st.builds(lambda gold, predicted: Turn(speaker="user", state=gold, predicted=predicted), STATES, STATES)
+CORPORA = st.lists(st.lists(TURNS, max_size=4), max_size=4).map(
+    lambda corpus: [Dialogue(id=f"d{i}", turns=tuple(turns)) for i, turns in enumerate(corpus)]
+)
+
+
+def test_a_side_that_is_left_out_is_not_recorded_rather_than_empty() -> None:
+    [dialogue], _ = read_json("nested", {"a": {"0": {"pr": {}}, "1": {"gt": {}}}})
+    assert [(turn.state, turn.predicted) for turn in dialogue.turns] == [(None, {}), ({}, None)]
+
+
+def test_values_that_mean_absent_are_left_out_and_alternatives_kept() -> None:
+    hotel = {"area": "none", "name": "", "stars": ["4", "four"], "type": "Not Mentioned"}
+    [dialogue], _ = read_json("nested", {"a": {"0": {"gt": {"hotel": hotel, "taxi": {"day": "none"}}}}})
+    assert dialogue.turns[0].state == {"hotel": {"stars": ("4", "four")}}
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(CORPORA)
+def test_reading_what_was_written_gives_the_same_states(corpus: list[Dialogue]) -> None:
+    content, notes = write_bytes("nested", corpus)
+    assert read_bytes("nested", content)[0] == corpus
+    assert not notes.counts
+
+
+# -- human evaluation ------------------------------------------------------------------------------------------------
+
+EXAMPLE = EXAMPLES["human-eval"]
+
+
+def test_the_system_speaks_before_the_user() -> None:
+    [dialogue], notes = read_bytes("human-eval", EXAMPLE)
+    both: State = {"hotel": {"area": ("north",), "pricerange": ("cheap",)}}
+    assert dialogue.id == "MUL0001.json"
+    assert dialogue.turns == (
+        Turn(speaker="user", text="A hotel in the north, please.", state={"hotel": {"area": ("north",)}}, predicted={}),
+        Turn(speaker="system", text="There are two.\nWhich one?"),
+        Turn(speaker="user", text="The cheaper one.", state=both, predicted=both),
+    )
+    assert not notes.counts
+
+
+def test_a_verdict_that_contradicts_the_states_is_noted() -> None:
+    _, notes = read_bytes("human-eval", EXAMPLE.replace(b"Matched : False", b"Matched : True"))
+    assert [note_kind(note) for note in notes.counts] == ["contradicted_match"], "what reproduce counts"
+
+
+@pytest.mark.parametrize("literal", [b"{'hotel': 'north'}", b"{'hotel': open('/etc/passwd')}", b"{" * 5000, b""])
+def test_states_that_are_no_plain_literals_are_refused(literal: bytes) -> None:
+    with pytest.raises(DialgaugeError, match="the state after PR is") as caught:
+        read_bytes("human-eval", EXAMPLE.replace(b"{{}}", literal), "file.txt")
+    assert str(caught.value).startswith("file.txt, dialogue MUL0001.json, turn 0: ")
+
+
+@pytest.mark.parametrize("last", [b"Matched : False\nstray\n", b"Matched : False\nTurn: 7\n"])
+def test_a_stray_line_is_refused_with_its_place(last: bytes) -> None:
+    with pytest.raises(DialgaugeError, match=r"line 11: here, '(stray|Turn: 7)', is no turn"):
+        read_bytes("human-eval", EXAMPLE.replace(b"Matched : False\n", last))
+
+
+def test_the_hundred_public_dialogues(shared_data: Path, expected: Path) -> None:
+    corpus = read(shared_data / "dst_predictions" / "somdst_human100.tar.gz")
+    wanted = json.loads((expected / "dst_somdst_human100.json").read_text())["per_dialogue"]
+    found = {
+        dialogue.id: {
+            "turns": sum(1 for _ in dialogue.user_turns()),
+            "exact": sum(turn.state == turn.predicted for turn in dialogue.user_turns()),
+            "gold_empty": sum(turn.state == {} for turn in dialogue.user_turns()),
+        }
+        for dialogue in corpus.dialogues
+    }
+    assert found == {name: {key: row[key] for key in ("turns", "exact", "gold_empty")} for name, row in wanted.items()}
+    assert sum(row["turns"] for row in found.values()) == 751
+    assert not corpus.notes.counts
+
+
+# -- mwzeval ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_entry_is_a_user_turn_and_the_answer_to_it() -> None:
+    [dialogue], _ = read_bytes("mwzeval", EXAMPLES["mwzeval"])
+    assert dialogue.turns == (
+        Turn(speaker="user", predicted={"hotel": {"area": ("east",)}}, active=("hotel",)),
+        Turn(speaker="system", text="which area ?"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "dialogues", "turns", "predicted"),
+    [
+        ("augpt", 1000, 7372, 7372),
+        ("mintl", 999, 7354, 7354),
+        ("galaxy-policy", 1000, 7372, 0),
+        ("sfn", 1000, 7372, 0),
+    ],
+)
+def test_public_files(shared_data: Path, name: str, dialogues: int, turns: int, predicted: int) -> None:
+    corpus = read(shared_data / "dst_predictions" / f"{name}.json.gz")
+    user_turns = [turn for dialogue in corpus.dialogues for turn in dialogue.user_turns()]
+    assert (corpus.format, len(corpus.dialogues), len(user_turns)) == ("mwzeval", dialogues, turns)
+    assert sum(turn.predicted is not None for turn in user_turns) == predicted
+    assert not corpus.notes.counts
