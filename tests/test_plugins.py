@@ -53,13 +53,6 @@ def test_a_good_plugin_is_loaded_when_it_is_named(install: Install) -> None:
     assert plugins.names(plugins.FORMATS, {}) == []
 
 
-def test_whose_module_it_is(install: Install) -> None:
-    described = "Metadata-Version: 2.1\nName: Acme.Profiles\nVersion: 1.0\n"
-    install("acme_profiles", "", "tenth = acme_profiles:TENTH", metadata=described)
-    assert plugins.package_of("acme_profiles") == "Acme.Profiles-1.0"
-    assert plugins.package_of("acme") is None
-
-
 @pytest.mark.parametrize(
     ("code", "entry", "reason"),
     [
@@ -113,22 +106,11 @@ def test_a_plugin_cannot_take_the_name_of_one_of_ours(install: Install) -> None:
     assert "dialgauge's own (support_halves:HALF)" in (theirs.reason or "")
 
 
-def test_an_unknown_name_gets_the_nearest_ones(install: Install) -> None:
-    install("acme", "", "tenth = acme:X")
-    with pytest.raises(DialgaugeError, match=r"there is no profile named 'tenht'\. Did you mean 'tenth'"):
-        plugins.load(GROUP, "tenht", Fraction, OURS)
-
-
 @pytest.mark.parametrize("entries", ["no equals sign", "x = acme:X\n]["])
 def test_a_file_of_entry_points_that_nobody_can_read_stops_nothing(install: Install, entries: str) -> None:
     install("acme", "", entries)
     install("bolt", "from fractions import Fraction\nX = Fraction(1, 10)", "tenth = bolt:X")
     assert plugins.names(GROUP, OURS) == ["half", "tenth"]
-
-
-def test_a_package_without_metadata_breaks_nothing(install: Install) -> None:
-    install("acme", "from fractions import Fraction\nX = Fraction(1, 10)", "tenth = acme:X", metadata="")
-    assert plugins.load(GROUP, "tenth", Fraction, OURS) == Fraction(1, 10)
 
 
 # -- classes ---------------------------------------------------------------------------------------------------------

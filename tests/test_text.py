@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
 from dialgauge.cli import main
-from dialgauge.text import Note, note_kind, secrets_in, without_secrets
+from dialgauge.text import secrets_in, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -70,21 +68,6 @@ def test_what_is_named_a_key_is_hidden(url: str, shown: str) -> None:
 def test_ordinary_words_of_addresses_stay_readable(url: str) -> None:
     assert without_secrets(url) == url
     assert secrets_in(url) == []
-
-
-def test_words_that_a_text_may_hold_are_hidden_in_the_address_alone() -> None:
-    assert secrets_in("https://host/token/refresh/v1") == []
-
-
-def test_a_note_is_its_text_and_has_a_kind() -> None:
-    note = Note("coverage", "half of it was scored")
-    again = pickle.loads(pickle.dumps(note))
-    assert note == again == "half of it was scored"
-    assert (note_kind(note), note_kind(again), note_kind("what somebody else wrote")) == (
-        "coverage",
-        "coverage",
-        "remark",
-    )
 
 
 def test_a_password_in_an_address_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:

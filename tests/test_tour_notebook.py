@@ -73,16 +73,3 @@ def steady(cell: dict[str, Any]) -> str:
 
 def _without_picture(output: dict[str, Any]) -> dict[str, Any]:
     return {kind: shown for kind, shown in output.get("data", {}).items() if kind != "image/svg+xml"}
-
-
-def test_it_runs_in_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nbclient = pytest.importorskip("nbclient", reason="nbclient runs notebooks, and is not installed")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    place = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    found_in_order([output.get("data", {}).get("text/html", "") for output in outputs])

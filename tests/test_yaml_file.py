@@ -83,11 +83,6 @@ def test_plain_values_are_read_and_aliases_and_merges_work(loader: str) -> None:
     assert parse_yaml("# nothing\n").as_mapping("a list of options") == {}
 
 
-def test_a_nested_merge_does_not_repeat_keys(loader: str) -> None:
-    text = "c: &c {k: 0, l: 0}\nx: {y: &a {<<: *c, k: 1}}\nb: {<<: *a, l: 2}\n"
-    assert parse_yaml(text).content["b"] == {"k": 1, "l": 2}
-
-
 class Rule(Struct, kw_only=True):
     drop: list[str] = []
     side: str = "both"
@@ -130,12 +125,6 @@ def test_records() -> None:
     assert as_record({"name": "x", "rules": [{"drop": ["y"]}]}, Settings, "a profile") == expected
     with pytest.raises(DialgaugeError, match=r"^x: it is not a profile: there is no key 'nam'. Did you mean 'name'"):
         as_record({"nam": "x"}, Settings, "a profile", file="x")
-
-
-@pytest.mark.parametrize(("text", "message"), [("[]", "a mapping is expected"), ("on: 1", "the key True is not text")])
-def test_mappings_are_checked(text: str, message: str) -> None:
-    with pytest.raises(DialgaugeError, match=message):
-        parse_yaml(text).as_mapping("a configuration")
 
 
 def test_files(tmp_path: Path) -> None:

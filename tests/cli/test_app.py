@@ -12,7 +12,6 @@ import pytest
 from dialgauge.cli import COMMANDS, app as application
 from dialgauge.cli.app import commands_of
 from dialgauge.cli.options import Advanced, InputPath, Real, Whole, bundle, option, options
-from dialgauge.runs import Store, new_run
 from support.commands import dialgauge
 
 Capture = pytest.CaptureFixture[str]
@@ -46,18 +45,6 @@ def test_words_are_completed(
     words: list[str], found: list[str], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert completions(monkeypatch, capsys, *words) == found
-
-
-def test_ids_of_runs_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    run = Store(tmp_path / "here").add(new_run(kind="tracking", name="mine"))
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "here"))
-    assert completions(monkeypatch, capsys, "report", "") == [run.id]
-
-
-def test_the_script_of_a_shell_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    monkeypatch.setenv("_DIALGAUGE_COMPLETE", "zsh_source")
-    outcome = dialgauge(capsys)
-    assert outcome.code == 0 and "#compdef dialgauge" in outcome.out
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -104,20 +91,6 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> None:
     module.__dict__["probe"] = app
     monkeypatch.setitem(sys.modules, "dialgauge.cli.probe", module)
     monkeypatch.setitem(COMMANDS, "probe", "a probe")
-
-
-@pytest.mark.usefixtures("probe")
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (["a"], "['a'] 1 False () 0.5"),
-        (["a", "-n", "3", "--half=2", "b", "--name", "x", "--name=y=z", "-w"], "['a', 'b'] 3 True ('x', 'y=z') 2.0"),
-        (["-wn3", "--", "a", "--flat"], "['a', '--flat'] 3 True () 0.5"),
-        (["a", "--name", "--flat"], "['a'] 1 False ('--flat',) 0.5"),
-    ],
-)
-def test_a_new_command_gets_what_was_typed(words: list[str], shown: str, capsys: Capture) -> None:
-    assert dialgauge(capsys, "probe", *words).out == f"{shown}\n"
 
 
 @pytest.mark.usefixtures("probe")

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialgauge.formats import load_candidates
 from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import Outcome, dialgauge
@@ -74,90 +73,6 @@ def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsy
     assert (refused.code, (tmp_path / "mine.txt").read_text()) == (2, "mine")
 
 
-def test_simulate_in_a_world_of_ones_own(tmp_path: Path, capsys: Capture) -> None:
-    world = tmp_path / "mine.yaml"
-    world.write_text("base: restaurant\ntitle: my town\nprices: [low, high]\n")
-    outcome = dialgauge(
-        capsys,
-        "babi",
-        "simulate",
-        "--out",
-        tmp_path / "out",
-        "--world",
-        world,
-        "--dialogues",
-        2,
-        "--splits",
-        "trn,tst-OOV",
-    )
-    assert outcome.code == 0
-    assert len(load_candidates(tmp_path / "out" / "dialog-babi-candidates.txt")) == 12 + 400 + 3 * 800
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--tasks", "0-3"), "--tasks expects numbers from 1 to 5"),
-        (("--tasks", "3-1"), "--tasks expects numbers from 1 to 5"),
-        (("--splits", "train"), "there is no split 'train'"),
-        (("--world", "restaurnt"), "Did you mean 'restaurant'"),
-        (("--dialogues", "0"), "--dialogues"),
-    ],
-)
-def test_simulate_refuses(tmp_path: Path, capsys: Capture, options: tuple[str, ...], said: str) -> None:
-    outcome = dialgauge(capsys, "babi", "simulate", "--out", tmp_path / "out", *options)
-    assert outcome.code == 2
-    assert said in outcome.err and "Traceback" not in outcome.err
-    assert outcome.err.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_split_named_twice_is_written_once(tmp_path: Path, capsys: Capture) -> None:
-    outcome = dialgauge(
-        capsys, "babi", "simulate", "--out", tmp_path, "--tasks", "1", "--splits", "trn, dev,trn", "--dialogues", "1"
-    )
-    assert outcome.code == 0, outcome.err
-    assert outcome.out.count("-trn.txt") == outcome.out.count("-dev.txt") == 1
-
-
-def write_calls(folder: Path) -> None:
-    call = folder / "calls" / "voip-1"
-    call.mkdir(parents=True)
-    values = {"food": ["modern european"], "pricerange": ["cheap"], "name": ["cote"]}
-    (folder / "ontology.json").write_text(json.dumps({"informable": values}))
-    said = [("Hello", []), ("cote is nice", [{"act": "offer", "slots": [["name", "cote"]]}])]
-    heard = [("a cheap place", {"pricerange": "cheap"}), ("bye", {"pricerange": "cheap"})]
-    log = [{"turn-index": n, "output": {"transcript": t, "dialog-acts": acts}} for n, (t, acts) in enumerate(said)]
-    label = [{"turn-index": n, "transcription": t, "goal-labels": goals} for n, (t, goals) in enumerate(heard)]
-    (call / "log.json").write_text(json.dumps({"session-id": "voip-1", "turns": log}))
-    (call / "label.json").write_text(json.dumps({"session-id": "voip-1", "turns": label}))
-
-
-def test_convert_dstc2(tmp_path: Path, capsys: Capture) -> None:
-    write_calls(tmp_path)
-    kb = tmp_path / "kb.txt"
-    kb.write_text("1 cote R_price cheap\n1 cote R_phone cote_phone\n1 other R_price expensive\n")
-    target = tmp_path / "out.txt"
-    outcome = dialgauge(capsys, "babi", "convert", tmp_path, "--out", target, "--kb", kb)
-    assert outcome.code == 0
-    assert outcome.out.splitlines()[3].split() == ["1", "1", "4"]
-    assert target.read_text() == (
-        "1 <SILENCE>\tHello\n"
-        "2 a cheap place\tapi_call R_cuisine R_location cheap\n"
-        "3 cote R_price cheap\n"
-        "4 cote R_phone cote_phone\n"
-        "5 cote R_rating 10\n"
-        "6 <SILENCE>\tcote is nice\n"
-        "7 bye\t you are welcome\n\n"
-    )
-
-
-def test_convert_dstc2_without_calls(tmp_path: Path, capsys: Capture) -> None:
-    (tmp_path / "ontology.json").write_text('{"informable": {}}')
-    outcome = dialgauge(capsys, "babi", "convert", tmp_path, "--out", tmp_path / "out.txt")
-    assert outcome.code == 2 and "there is no log.json below this folder" in outcome.err
-
-
 # Training and evaluation
 
 
@@ -214,16 +129,6 @@ def test_an_interrupted_training_is_resumed(
     assert "resumed after epoch 2" in train("cut").err
     arrays = [np.load(tmp_path / name / "arrays.npz") for name in ("whole", "cut")]
     assert all((arrays[0][name] == arrays[1][name]).all() for name in arrays[0].files)
-
-
-@pytest.mark.usefixtures("own_store")
-def test_evaluate_prints_and_stores(capsys: Capture, data: Path, tmp_path: Path) -> None:
-    outcome = dialgauge(capsys, "babi", "evaluate", "--data", data, "--json", tmp_path / "out.json")
-    assert outcome.code == 0, outcome.err
-    assert {(each["per-response"], each["per-dialog"]) for each in scores(tmp_path / "out.json")} == {(1.0, 1.0)}
-    assert [one.config["split"] for one in Store().list()] == ["dev", "tst", "tst-OOV"]
-    alone = dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", "nearest", "--split", "tst")
-    assert "of the replies right" in alone.out
 
 
 @pytest.mark.usefixtures("own_store")
@@ -284,15 +189,3 @@ def test_chat_logs(capsys: Capture, tmp_path: Path) -> None:
 )
 def test_mistakes_are_sentences(capsys: Capture, data: Path, extra: tuple[str, ...], sentence: str) -> None:
     refused(dialgauge(capsys, "babi", "evaluate", "--data", data, *extra), sentence)
-
-
-@pytest.mark.parametrize(
-    ("extra", "sentence"),
-    [
-        (("--tasks", "one"), "--tasks expects numbers from 1 to 6, for example 1-6 or 1,3 (got 'one')"),
-        (("--splits", "tst,all"), "unknown split 'all'"),
-        (("--models", "tfdif"), "Did you mean 'tfidf'"),
-    ],
-)
-def test_mistakes_in_a_table(capsys: Capture, data: Path, extra: tuple[str, ...], sentence: str) -> None:
-    refused(dialgauge(capsys, "babi", "table", "--data", data, *extra), sentence)

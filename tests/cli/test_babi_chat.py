@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -45,17 +42,6 @@ def test_a_whole_booking(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert bot[1] == "i'm on it"
     assert "api_call french paris two cheap" in bot
     assert " found: resto_paris_cheap_french_" in outcome.out
-
-
-def test_a_call_that_finds_nothing_says_so(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path
-) -> None:
-    copied = Path(shutil.copytree(data, tmp_path / "data"))
-    base = copied / "dialog-babi-kb-all.txt"
-    base.write_text(re.sub(r"(resto_paris_cheap_french_\S+ R_number\t)two", r"\1four", base.read_text()))
-    request = "can you book a table in paris with french cuisine for two people in a cheap price range"
-    outcome = talk(capsys, monkeypatch, copied, "hi", request, "", "", "")
-    assert "(nothing found)" in outcome.out
 
 
 @pytest.mark.parametrize("model", [soak("memn2n"), soak("typed"), "nearest", soak("tfidf")])
@@ -98,30 +84,3 @@ def test_a_closed_keyboard_is_told_of(
     monkeypatch.setattr("sys.stdin", None)
     outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data)
     assert (outcome.code, "standard input is closed" in outcome.err) == (2, True)
-
-
-def read_until(terminal: int, end: str | None) -> str:
-    """What the terminal shows up to a text, or to its end."""
-    shown = ""
-    while end is None or not re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", shown).endswith(end):
-        try:
-            shown += os.read(terminal, 1024).decode()
-        except OSError:  # how the end of a terminal reads
-            break
-    return shown
-
-
-def test_restart_begins_a_new_dialog(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
-) -> None:
-    outcome = talk(capsys, monkeypatch, data, "hi", "restart", "hi")
-    assert outcome.out.count("hello what can i help you with today") == 2
-
-
-def test_the_end_of_input_ends_the_talk(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data, "--model", "nearest")
-    assert outcome.code == 0
-    assert "nearest, task 5" in outcome.err

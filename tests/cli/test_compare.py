@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dialgauge import Dialogue, Store, score
+from dialgauge import Dialogue, score
 from support.commands import Outcome, dialgauge
 from support.trackers import gold_dialogues, tracker
 
@@ -35,31 +35,6 @@ def store(tmp_path: Path) -> Path:
 
 def compared(capsys: pytest.CaptureFixture[str], store: Path, *words: object) -> Outcome:
     return dialgauge(capsys, "compare", *words, "--store", store, "--resamples", 300)
-
-
-def test_three_systems_are_answered_within_30_lines(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = compared(capsys, store, *SYSTEMS)
-    assert outcome.code == 0
-    lines = outcome.out.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 80
-    heads = next(line for line in lines if line.startswith("measure "))
-    assert heads.split() == ["measure", "good", "alike", "bad"]
-    row = next(line for line in lines if line.startswith("JGA  "))
-    assert re.findall(r"\d+\.\d+ (\w)", row) == ["a", "a", "b"]
-    assert "JGA names no clear winner: good has the top value, alike is" in outcome.out.replace("\n", " ")
-    assert "good is better" not in outcome.out
-    for name, run in zip(SYSTEMS, Store(store).survey().runs, strict=True):
-        assert f"{name}: run {run.id}" in outcome.err
-
-
-def test_every_table_is_shown_on_request(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pair = compared(capsys, store, "good", "bad", "--only", "differences").out
-    assert "good is better" in pair and "noise floor" not in pair
-    everything = compared(capsys, store, *SYSTEMS, "--all").out
-    for title in ("Possible ranks", "Where good and bad part by JGA", "Flexible goal accuracy by strictness"):
-        assert title in everything
-    refused = compared(capsys, store, "good", "bad", "--only", "differencs")
-    assert refused.code == 2 and "Did you mean 'differences'" in refused.err
 
 
 def test_files_have_everything_that_was_asked_for(
@@ -105,26 +80,11 @@ def test_an_incomplete_run_is_named_first_and_is_exit_1(tmp_path: Path, capsys: 
     assert refused.code == 2 and "short lacks 9 of 40 dialogues" in refused.err
 
 
-def test_too_few_dialogues_have_one_sentence_on_intervals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    gold = gold_dialogues(3)
-    store_systems(tmp_path / "runs", gold, {"a": tracker(gold, 0.1, 1), "b": tracker(gold, 0.5, 1)})
-    shown = compared(capsys, tmp_path / "runs", "a", "b").out
-    assert "No intervals: 3 dialogues are too few" in shown
-
-
 def test_the_confidence_is_that_of_every_sentence(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = compared(
         capsys, store, "good", "bad", "--confidence", "0.9", "--only", "scores", "--only", "resolution"
     ).out
     assert "p < 0.1" in shown and "0.05" not in shown and "95%" not in shown
-
-
-def test_all_that_cannot_be_told_apart_from_the_best_is_bold(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert compared(capsys, store, *SYSTEMS, "-m", "JGA", "--table", tmp_path / "table.tex").code == 0
-    rows = dict(re.findall(r"^(\w+) & (.*?) \\\\", (tmp_path / "table.tex").read_text(), re.MULTILINE))
-    assert {name for name in SYSTEMS if rows[name].startswith(r"\textbf")} == {"good", "alike"}
 
 
 def test_printed_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,9 +96,3 @@ def test_printed_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "JGA,2,0.5,0.25," in written.read_text()
     refused = dialgauge(capsys, "compare", "some-run", "--printed", source, "--seed", 2).err
     assert "RUN RUN..., --seed" in refused
-
-
-def test_one_run_is_not_enough_and_none_is_none(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "two stored runs or more" in compared(capsys, store, "good").err
-    assert "no run 'absent'" in compared(capsys, store, "good", "absent").err
-    assert "compared with itself" in compared(capsys, store, "good", "good").err

@@ -40,15 +40,6 @@ def test_check_prints_a_verdict_and_tables(capsys: Capture, source: Path) -> Non
     assert done.err == ""
 
 
-def test_check_writes_json(capsys: Capture, source: Path, tmp_path: Path) -> None:
-    done = dialgauge(capsys, "data", "check", source, "--json", tmp_path / "report.json")
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert done.code == 0 and "sound" in done.out
-    assert report["page"]["verdict"] == "1 file: sound."
-    printed = dialgauge(capsys, "data", "check", source, "--json", "-")
-    assert json.loads(printed.out) == report
-
-
 def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, source: Path, tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes() * 2)
     done = dialgauge(capsys, "data", "check", source)
@@ -123,9 +114,3 @@ class TestDatasets:
         assert "there is no such file (404); the dataset's home is https://example.org" in missing.err
         misspelt = dialgauge(capsys, "data", "get", "tyo")
         assert misspelt.code == 2 and "Did you mean 'toy'?" in misspelt.err
-
-
-@pytest.mark.parametrize("command", ["check", "convert", "list", "get"])
-def test_every_command_has_help(capsys: Capture, command: str) -> None:
-    done = dialgauge(capsys, "data", command, "--help")
-    assert done.code == 0 and "Usage" in done.out

@@ -60,18 +60,6 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     assert len(read(folder / "predictions" / "latest.json").dialogues) == 20
 
 
-@pytest.mark.soak
-def test_a_second_demo_gives_the_same_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answers = []
-    for _ in range(2):
-        outcome = dialgauge(capsys, "demo", "--out", tmp_path / "demo", "--dialogues", 10)
-        assert outcome.code == 0, outcome.err
-        report = (tmp_path / "demo" / "report.html").read_text("utf-8")
-        assert "data:image/svg+xml" in report
-        answers.append(re.findall(r'<p class="verdict">(.*?)</p>', report))
-    assert answers[0] == answers[1]
-
-
 def assert_same_scores(store: Store, systems: list[dict[str, Any]]) -> None:
     """What is to be tried next gives the numbers of the tour and its report, by every measure."""
     again = {one["name"]: {name: score["value"] for name, score in one["scores"].items()} for one in systems}

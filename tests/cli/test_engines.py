@@ -14,7 +14,6 @@ import pytest
 from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.engine_commands import commands, prepare, stored_content
-from support.soak import soak
 
 TESTS = Path(__file__).parents[1]
 
@@ -83,16 +82,3 @@ def test_what_does_not_fit_together_is_one_sentence(
             assert (outcome.code, outcome.out) == (2, ""), command
             assert message in outcome.err and len(outcome.err.splitlines()) == 1
     assert Store(tmp_path / "store").list() == []
-
-
-@pytest.mark.parametrize("engine", [("local",), soak(("pool", "--workers", "2"))])
-def test_ray_is_not_imported_unless_it_is_asked_for(files: Path, tmp_path: Path, engine: tuple[str, ...]) -> None:
-    script = (
-        "import sys; from dialgauge.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit as stop: assert not stop.code\n"
-        "assert 'ray' not in sys.modules"
-    )
-    command = [sys.executable, "-c", script, "score", str(files / "parts"), "--engine", *engine]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0

@@ -26,20 +26,6 @@ def test_a_measure_of_several_families_is_explained_in_each(capsys: Capture) -> 
     assert titles and len(set(titles)) == len(titles) and all(title.startswith("Success (") for title in titles)
 
 
-def test_lists(capsys: Capture) -> None:
-    assert dialgauge(capsys, "explain", "tracking").out.startswith("Measures: tracking\n")
-    assert dialgauge(capsys, "explain", "measures").out.count("Measures: ") > 5
-    assert "trade" in dialgauge(capsys, "explain", "profiles").out
-    everything = dialgauge(capsys, "explain").out
-    assert all(title in everything for title in ("Measures: users", "Profiles", "Behaviours"))
-
-
-def test_a_profile_and_a_behaviour_are_explained(capsys: Capture) -> None:
-    assert dialgauge(capsys, "explain", "trade").out.startswith("Profile trade")
-    found = dialgauge(capsys, "explain", "unmatched").out
-    assert "constraints_not_in_goal/...\n" in found and "repeated_inform" not in found
-
-
 @pytest.mark.parametrize(
     ("word", "near"),
     [("JGAA", "'JGA'"), ("trackin", "'tracking'"), ("JGA(over=x)", "turns, dialogues"), ("trad", "'trade'"),

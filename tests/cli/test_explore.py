@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -93,27 +92,6 @@ def test_it_opens_the_runs_that_are_named(stored: tuple[Store, list[Run]], visit
     visit(look, "explore", *names, "--store", stored[0].folder, "--port", 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("nothing-like-it",), "there is no run 'nothing-like-it'"),
-        (("--port", 70000), "65535"),
-    ],
-)
-def test_what_cannot_be_served_is_a_sentence(
-    stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], arguments: tuple[object, ...], told: str
-) -> None:
-    outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, *arguments)
-    assert outcome.code == 2 and told in outcome.err
-
-
-def test_a_port_that_is_taken_is_said(stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        outcome = dialgauge(capsys, "explore", "--store", stored[0].folder, "--port", port)
-    assert outcome.code == 2 and f"port {port}" in outcome.err and "--port" in outcome.err
-
-
 def test_a_report_is_written_as_html_and_markdown(
     stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,19 +105,3 @@ def test_a_report_is_written_as_html_and_markdown(
     assert "alpha" in summary.read_text("utf-8") and "| measure |" in summary.read_text("utf-8")
     screen = dialgauge(capsys, "report", names[0], "--store", stored[0].folder, "-o", target, "--markdown", "-")
     assert screen.code == 0 and "file://" not in screen.out and "file://" in screen.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (("no-run",), "there is no run"),
-        (("{run}", "--dialogue", "none"), "no run of this report has a dialogue 'none'"),
-    ],
-)
-def test_what_cannot_be_reported_is_a_sentence(
-    stored: tuple[Store, list[Run]], tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    arguments: tuple[str, ...], told: str,
-) -> None:  # fmt: skip
-    named = [argument.replace("{run}", stored[1][0].id) for argument in arguments]
-    outcome = dialgauge(capsys, "report", *named, "--store", stored[0].folder, "-o", tmp_path / "r.html")
-    assert outcome.code == 2 and told in outcome.err and not (tmp_path / "r.html").exists()

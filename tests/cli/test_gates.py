@@ -12,7 +12,6 @@ from dialgauge.cli.gates import Threshold
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
 from support.commands import Outcome, dialgauge
-from support.tiny_world import tiny_release
 from support.trackers import gold_dialogues, tracker
 
 Capture = pytest.CaptureFixture[str]
@@ -116,18 +115,6 @@ def test_a_drop_without_an_interval_is_told_without_one(dialogues: int, capsys: 
     assert "(no 95% interval, p = " in check["sentence"]
 
 
-def test_runs_of_several_splits_are_held_against_the_same_split(capsys: Capture, tmp_path: Path) -> None:
-    tiny_release(tmp_path / "babi")
-    call = ("babi", "evaluate", "--data", "babi", "--model", "tfidf", "--json", "out.json")
-    assert dialgauge(capsys, *call, "--split", "tst").code == 0
-    [before] = json.loads(Path("out.json").read_text())["runs"]
-    held = dialgauge(capsys, *call, "--fail-on-drop", before["id"], "--fail-under", "per-response=0%")
-    assert held.code == 0, held.err
-    assert held.err.count("no significant drop") == 1
-    other = dialgauge(capsys, *call, "--split", "dev", "--fail-on-drop", before["id"])
-    assert (other.code, "the split of" in other.err) == (2, True)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -208,8 +195,3 @@ def test_missing_tasks_of_the_baseline_fail_the_check(capsys: Capture, tmp_path:
     assert (lacking.code, "FAILED: new: it lacks 3 of 8 tasks that old.jsonl has" in lacking.err) == (1, True)
     more = dialgauge(capsys, "review", "old.jsonl", "--fail-on-drop", "new.jsonl", "-m", "pass^1")
     assert (more.code, "FAILED" in more.err) == (0, False)
-
-
-def test_a_file_is_no_baseline_where_it_cannot_be_scored(capsys: Capture, files: Path) -> None:
-    outcome = dialgauge(capsys, "lab", "run", "-n", "2", "--fail-on-drop", "good.jsonl")
-    assert outcome.code == 2 and "here a stored run is needed" in outcome.err

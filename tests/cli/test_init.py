@@ -32,14 +32,3 @@ def test_what_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     assert Path("dialgauge.toml").read_text() == "[defaults]\nseed = 7\n"
     Path("file").write_text("x")
     assert dialgauge(capsys, "init", "file").code == 2
-
-
-def test_its_hints_work_where_they_are_to_be_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    program = tmp_path / ".venv" / "bin" / "dialgauge"
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", [".venv/bin/dialgauge"])
-    begun = dialgauge(capsys, "init", "mine")
-    typed = [line.split()[0] for line in begun.out.splitlines() if " score " in line]
-    assert typed and all((tmp_path / "mine" / one).resolve() == program for one in typed)

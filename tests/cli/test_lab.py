@@ -50,17 +50,6 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
         assert json.loads(users.out)["runs"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 
 
-def test_channels_trials_and_text(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["lab", "run", "-n", 6, "--trials", 3, "--level", "text", "--channel", "drop=0.3"]
-    outcome = dialgauge(capsys, *words)
-    assert outcome.code == 0, outcome.err
-    (run,) = Store(None).survey().runs
-    assert any(name.startswith("pass^3") for name in run.scores)
-    assert run.scores["JGA"].value is not None
-    assert run.scores["JGA"].value < 1
-    assert all(turn.text for one in run.dialogues() for turn in one.turns)
-
-
 @pytest.mark.parametrize("system", ["rule-system", "rule-baseline"])
 def test_the_channel_reaches_every_system_of_ours(capsys: pytest.CaptureFixture[str], system: str) -> None:
     words = ["lab", "run", "-n", 6, "--resamples", 0, "--system", system, "--channel", "drop=0.3", *RENDERED]
@@ -69,29 +58,6 @@ def test_the_channel_reaches_every_system_of_ours(capsys: pytest.CaptureFixture[
     turns = [turn for one in run.dialogues() for turn in one.turns]
     assert any(turn.heard != turn.acts for turn in turns if turn.speaker == "user")
     assert all(turn.text for turn in turns)
-
-
-def test_a_file_without_goals_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dialgauge(capsys, "lab", "goals", "-n", 2, "--out", "made").code == 0
-    Path("made/none.json").write_text("{}")
-    outcome = dialgauge(capsys, "lab", "run", "--goals", "made/none.json")
-    assert outcome.code == 2
-    assert "none.json" in outcome.err
-
-
-def test_conversations_that_fail_at_once_are_failures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert dialgauge(capsys, "lab", "run", "-n", 2, "--resamples", 0, "--system", "rules").code == 1
-    (run,) = Store(None).survey().runs
-    assert run.scores["Success(rules=strict)"].value == 0.0
-
-
-def test_rendering_changes_no_act(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, more in {"plain": [], "worded": RENDERED}.items():
-        assert dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--out", name, *more).code == 0
-    plain, worded = (read(f"{name}/conversations.jsonl").dialogues for name in ("plain", "worded"))
-    assert [turn.acts for one in plain for turn in one.turns] == [turn.acts for one in worded for turn in one.turns]
-    assert not any(turn.text for one in plain for turn in one.turns)
-    assert all(turn.text for one in worded for turn in one.turns)
 
 
 def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,16 +131,6 @@ def test_a_person_who_is_not_understood_is_told_so_and_what_there_is(
     assert "understand" not in parted
 
 
-def test_a_person_may_take_the_place_of_the_system(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    typed(monkeypatch, "I am sorry, there is nothing like that.", "Goodbye.", "Goodbye.", "exit")
-    outcome = dialgauge(capsys, "lab", "chat", "--as", "system")
-    assert outcome.code == 0, outcome.err
-    assert "user> " in outcome.out
-    assert dialgauge(capsys, "lab", "chat", "--as", "wizard").code == 2
-
-
 def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["lab", "study", "-n", 12, "--rates", "0.1,0.4", "--errors", "drop,value", "--resamples", 20]
     outcome = dialgauge(capsys, *words, "--json", "study.json", "--table", "study.md")
@@ -189,23 +145,6 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
         assert dialgauge(capsys, "lab", "study", *wrong).code == 2
     misspelt = dialgauge(capsys, "lab", "study", "--errors", "drpo")
     assert misspelt.code == 2 and "must be drop, value, relabel or insert (got 'drpo')" in misspelt.err
-
-
-def test_two_systems_are_compared_by_what_matters(capsys: pytest.CaptureFixture[str]) -> None:
-    for channel in ("clean", "drop=0.4"):
-        assert dialgauge(capsys, "lab", "run", "-n", 40, "--channel", channel, "--resamples", 0).code == 0
-    first, second = (run.id for run in Store(None).survey().runs)
-    outcome = dialgauge(capsys, "compare", first, second, "--json", "-")
-    assert outcome.code == 0, outcome.err
-    assert "signature" not in outcome.err.lower()
-
-
-def test_a_study_of_users_that_say_nothing_has_no_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["--errors", "drop", "--rates", "0.5", "--resamples", 2, "--user", "echo", "--json", "study.json"]
-    outcome = dialgauge(capsys, "lab", "study", "-n", 3, *words)
-    assert outcome.code == 0, outcome.err
-    rows = json.loads(Path("study.json").read_text())["page"]["tables"]["predictors"]["rows"]
-    assert all(row["AUC"] is None for row in rows)
 
 
 def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:

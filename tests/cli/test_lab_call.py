@@ -12,7 +12,6 @@ import pytest
 
 from dialgauge.worlds.tools import load_tool_domain
 from support.commands import dialgauge
-from support.packages import install, on_the_path
 
 CALLS = [
     {"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "wednesday", "hours": "08:00-12:00"}},
@@ -54,13 +53,6 @@ def test_the_document_has_outcomes_results_and_changed_records(
     changes = {(row["record"], row["field"]): row["after"] for row in ours["page"]["tables"]["changes"]["rows"]}
     assert {record for record, _ in changes} == {"parcels/P-1001", "windows/tuesday", "windows/wednesday"}
     assert changes["parcels/P-1001", "window.day"] == '"wednesday"'
-
-
-def test_the_screen_shows_what_changed_field_by_field(calls: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = dialgauge(capsys, "lab", "call", calls, "--domain", "depot", "--wide").out
-    assert "window.day" in shown
-    assert '"wednesday"' in shown
-    assert "there is no tool 'dance'" in shown
 
 
 def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
@@ -110,28 +102,3 @@ def test_data_check_of_a_folder_runs_nothing_unless_asked(folder: Path, capsys: 
     assert outcome.code == 1
     assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.out.split())
     assert "not sound" in outcome.out
-
-
-def test_an_installed_domain_is_named_without_a_path(
-    folder: Path, calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    install(site, "acme_desk", f"FOLDER = {str(folder)!r}", "[dialgauge.domains]\nacme-desk = acme_desk:FOLDER\n")
-    with on_the_path(site):
-        outcome = dialgauge(capsys, "lab", "call", calls, "--domain", "acme-desk", "--json", "-")
-        assert outcome.code == 0, outcome.err
-        assert outcomes_in(json.loads(outcome.out)) == ["ok", "error", "ok", "error"]
-
-
-def test_what_a_task_starts_with_is_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    task = next(task for task in load_tool_domain("depot").tasks if task.start)
-    for made, changes in (
-        ([], False),
-        ([{"name": call.name, "arguments": call.arguments} for call in task.expected or ()], True),
-    ):
-        path = tmp_path / "some.json"
-        path.write_text(json.dumps(made))
-        outcome = dialgauge(capsys, "lab", "call", path, "--domain", "depot", "--task", task.id, "--json", "-")
-        assert outcome.code == 0, outcome.err
-        assert ("changes" in json.loads(outcome.out)["page"]["tables"]) is changes

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge import __version__
 from dialgauge.cli import COMMANDS, main
 from dialgauge.cli.app import command
 from dialgauge.cli.screen import confirm
@@ -44,32 +43,10 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]],
     return put
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["help"]])
-def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    outcome = dialgauge(capsys, *arguments)
-    assert (outcome.code, outcome.err) == (0, "")
-    for name, line in COMMANDS.items():
-        assert f"  {name} " in outcome.out
-        assert line in outcome.out
-    assert max(map(len, outcome.out.splitlines())) <= 79
-
-
-@pytest.mark.parametrize("flag", ["--version", "-V"])
-def test_the_version(capsys: pytest.CaptureFixture[str], flag: str) -> None:
-    outcome = dialgauge(capsys, flag)
-    assert (outcome.code, outcome.out) == (0, f"dialgauge {__version__}\n")
-
-
 def test_an_unknown_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "rnus")
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == "dialgauge: unknown command 'rnus'. Did you mean 'runs'?\n"
-
-
-def test_a_command_without_its_subcommand_shows_its_help_and_fails(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "runs")
-    assert (outcome.code, outcome.err) == (2, "")
-    assert "Usage: dialgauge runs" in outcome.out
 
 
 def test_an_error_is_one_sentence_with_its_place(
@@ -91,14 +68,6 @@ def test_a_bug_is_not_hidden(answers: Callable[[Callable[[], object]], None]) ->
     answers(lambda: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         main(["probe"])
-
-
-@pytest.mark.parametrize(("given", "code"), [(None, 0), (0, 0), (1, 1), ("text", 0)])
-def test_what_a_command_returns_is_its_exit_code(
-    capsys: pytest.CaptureFixture[str], answers: Callable[[Callable[[], object]], None], given: object, code: int
-) -> None:
-    answers(lambda: given)
-    assert dialgauge(capsys, "probe").code == code
 
 
 def test_exits_and_interrupts_have_their_codes(
@@ -215,19 +184,6 @@ def read_terminal(descriptor: int) -> bytes:
         return os.read(descriptor, 65536)
     except OSError:  # Linux: nobody writes to this terminal any more
         return b""
-
-
-@pytest.mark.parametrize(("name", "threads"), [("probe", "1"), ("babi", None)])
-def test_commands_that_count_have_one_thread_for_linear_algebra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, threads: str | None
-) -> None:
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")  # put back what was there
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
-    dialgauge(capsys, name, "--help")
-    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
-    dialgauge(capsys, name, "--help")
-    assert os.environ["OPENBLAS_NUM_THREADS"] == "7"
 
 
 def test_a_script_of_somebody_elses_goes_on_after_a_command() -> None:

@@ -2,50 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from support.agent_results import tau_file
 from support.commands import dialgauge
-from support.documented_calls import EXAMPLES
 from support.trackers import gold_dialogues, tracker, write_predictions
-
-
-@pytest.mark.usefixtures("own_store")
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (
-            ["score", "gold.jsonl", "careful.jsonl"],
-            "careful gets 69.2% of the turns and 2 of 3 dialogues",
-        ),
-        (
-            ["score", "gold.jsonl", "careful.jsonl", "--resamples", "0"],
-            "careful gets 69.2% of the turns and 2 of 3 dialogues",
-        ),
-        (["score", "gold.jsonl", "careful.jsonl", "hasty.jsonl"], "No verdict: 3 dialogues are too few"),
-        (
-            ["users", "faults", "tau.json"],
-            "A fault of the user was found in 8.3% [0.57, 58.86] of 12 conversations of tau",
-        ),
-        (["review", "tau.json"], "pass^1"),
-    ],
-    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
-)
-def test_the_first_words_on_the_screen_are_the_verdict(
-    words: list[str],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(EXAMPLES)
-    monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path))
-    outcome = dialgauge(capsys, *words)
-    assert outcome.code == 0, outcome.err
-    assert sentence in " ".join(outcome.out.partition("\n\n")[0].split())
 
 
 @pytest.mark.parametrize(
@@ -92,13 +55,3 @@ def test_one_file_given_twice_is_said(
     outcome = dialgauge(capsys, *words)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.endswith(".json: it is given twice; give each file once\n")
-
-
-def test_results_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both were called by the name of the file, so the JSON had the coverage of one of them."""
-    for folder, marks in (("a", "++"), ("b", "+-")):
-        (tmp_path / folder).mkdir()
-        tau_file(tmp_path / folder / "tau.json", {"t": marks})
-    files = [tmp_path / "a" / "tau.json", tmp_path / "b" / "tau.json"]
-    document = json.loads(dialgauge(capsys, "review", *files, "--resamples", 0, "--no-store", "--json", "-").out)
-    assert [run["name"] for run in document["runs"]] == ["a/tau", "b/tau"]

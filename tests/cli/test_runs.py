@@ -69,11 +69,6 @@ def place(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return Place(tmp_path / "runs", capsys)
 
 
-def test_listing_an_empty_store_says_so(place: Place) -> None:
-    outcome = place.run("runs", "list")
-    assert outcome.code == 0 and "No runs in" in outcome.out
-
-
 def test_listing_shows_scores_tags_and_what_is_missing(place: Place) -> None:
     tracker, bot = place.add("augpt"), place.add("memory", kind="responses")
     assert place.run("runs", "tag", tracker, "baseline", "half").err == ""
@@ -101,14 +96,6 @@ def test_damaged_annotations_are_told_and_the_runs_still_listed(place: Place) ->
     outcome = place.run("runs", "list")
     assert outcome.code == 1 and "66.67" in outcome.out
     assert "the annotations are damaged" in " ".join(outcome.out.split())
-
-
-def test_a_damaged_table_is_named(place: Place) -> None:
-    id_ = place.add("augpt")
-    path = place.store.folder / id_ / "dialogue_scores.parquet"
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    outcome = place.run("show", id_, "--only", "dialogues")
-    assert outcome.code == 2 and "does not have the bytes that were written" in outcome.err
 
 
 def test_listing_goes_on_past_damage_and_exits_with_1(place: Place) -> None:
@@ -140,14 +127,6 @@ def test_removing_asks_first(place: Place, monkeypatch: pytest.MonkeyPatch) -> N
     assert [manifest.id for manifest in place.store.list()] == [two]
 
 
-def test_removing_several_checks_all_names_before_it_removes_any(place: Place) -> None:
-    one, two = place.add("one"), place.add("two")
-    assert place.run("runs", "rm", "--yes", one, "nothing").code == 2
-    assert len(place.store.list()) == 2
-    assert place.run("runs", "rm", "--yes", one, two, one).code == 0
-    assert place.store.list() == []
-
-
 def test_hostile_names_do_not_reach_the_terminal(place: Place) -> None:
     id_ = place.add("\x1b[31mred [bold]x[/nothing]", "juggling")
     for command in (("runs", "list", "--wide"), ("show", id_), ("sql", "SELECT name FROM runs")):
@@ -175,12 +154,6 @@ def test_sql_shows_100_rows_and_writes_all(place: Place, tmp_path: Path) -> None
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 151
     assert place.run("sql", query, "--all").out.split()[-1] == "149"
     assert place.run("sql", "SELECT 1 AS x, 2 AS y WHERE false").out == "No rows of x, y.\n"
-
-
-def test_sql_reads_the_query_from_standard_input(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.add("augpt")
-    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT name FROM runs"))
-    assert "augpt" in place.run("sql", "-").out
 
 
 def test_sql_writes_files_for_programs(place: Place, tmp_path: Path) -> None:
@@ -228,19 +201,3 @@ def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
     assert outcome.code == 1
     assert whole in outcome.out
     assert f"{damaged}/dialogue_scores.parquet" in outcome.out.replace("\n", "")
-
-
-@pytest.mark.parametrize("query", ["SELECT * FROM '/etc/passwd'", "SELEC", "SELECT * FROM rums"])
-def test_sql_that_fails_is_one_sentence(place: Place, query: str) -> None:
-    outcome = place.run("sql", query)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert len(outcome.err.splitlines()) == 1
-
-
-def test_sql_sees_scores_with_unit_and_direction(place: Place) -> None:
-    place.add("augpt")
-    query = "SELECT measure, value, unit, higher_is_better FROM scores ORDER BY measure LIMIT 2"
-    assert answer(place.run("sql", query, "--json", "-").out) == [
-        {"measure": "JGA", "value": 4 / 6, "unit": "share", "higher_is_better": True},
-        {"measure": "SA", "value": 0.9, "unit": "share", "higher_is_better": True},
-    ]

@@ -62,48 +62,6 @@ def test_table_json_and_run(capsys: Capture, files: tuple[Path, Path, Path], tmp
     assert len(package.Store().list()) == 1 and not (tmp_path / "no").exists()
 
 
-def test_no_resamples_are_no_intervals(capsys: Capture, files: tuple[Path, Path, Path]) -> None:
-    """``--engine`` goes another way to the same scores."""
-    for engine in ((), ("--engine", "local")):
-        for option in (("--resamples", 0), ()):
-            done = dialgauge(capsys, "score", *files[:2], "--no-store", *engine, *option, "--json", "o.json")
-            assert done.code == 0, done.err
-            [run] = runs(Path("o.json"))
-            assert ("interval:" in run["signature"]) == (not option)
-            assert run["scores"]["JGA"]["value"] == 0.5
-
-
-def test_gold_inside_the_predictions(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    target = tmp_path / "out.json"
-    for arguments in ([files[2]], ["self", files[2]]):
-        done = dialgauge(capsys, "score", *arguments, "--json", target)
-        assert done.code == 0, done.err
-        assert runs(target)[0]["scores"]["JGA"]["value"] == 1.0
-    done = dialgauge(capsys, "score", files[0], files[2], "--json", target)
-    assert "ignoring its own gold states" in done.err
-    assert runs(target)[0]["scores"]["JGA"]["value"] == 0.0
-
-
-def test_everything_else_is_shown_of_the_run(capsys: Capture, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    done = dialgauge(capsys, "score", *files[:2], "-m", "all", "--sensitivity", "--run-of-nothing")
-    assert done.code == 2 and "unknown option --run-of-nothing" in done.err
-    done = dialgauge(capsys, "score", *files[:2], "-m", "all", "--sensitivity")
-    assert done.code == 0 and "JGA under other rules for comparing values" in done.out
-    target = tmp_path / "shown.json"
-    for name in ("domain", "slot", "turn"):
-        assert dialgauge(capsys, "show", "latest", "--by", name, "--json", target).code == 0
-        assert json.loads(target.read_text())["page"]["tables"][f"by-{name}"]["rows"]
-    for name in ("sweep", "correlation", "confusions", "episodes", "first-errors"):
-        shown = dialgauge(capsys, "show", "latest", "--only", name)
-        assert shown.code == 0 and max(map(len, shown.out.splitlines())) <= 80, name
-    worst = dialgauge(capsys, "show", "latest", "--worst", 1)
-    assert worst.code == 0 and "A.json" in worst.out
-    read = dialgauge(capsys, "show", "latest", "--dialogue", "A.json")
-    assert read.code == 0 and "the north, please" in read.out and "user turn 1" in read.out
-
-
 def test_an_error_that_is_carried_over_is_folded(capsys: Capture, tmp_path: Path) -> None:
     gold = Dialogue(id="A", turns=(Turn(speaker="user", state=NORTH),) * 3)
     theirs = Dialogue(id="A", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("east",)}}),) * 3)
@@ -148,31 +106,6 @@ def test_missing_predictions_show_in_the_exit_code(
     done = dialgauge(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
     assert done.code == 0
     assert runs(target)[0]["scores"]["JGA"]["value"] == 0.5
-
-
-def test_each_system_is_told_of_its_own_names(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    """Names of one file were told of the files after it, too."""
-    strange: State = {"hotel": {"area": ("north",)}, "police": {"name": ("x",)}, "bus": {"day": ("monday",)}}
-    odd = save(tmp_path, "odd.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=strange),)))
-    for order in ([odd, files[1]], [files[1], odd]):
-        done = dialgauge(capsys, "score", files[0], *order, "--resamples", "0")
-        told = [line for line in done.err.splitlines() if "out of scope" in line]
-        assert told == ["odd (canon): 1 slot name unified, 2 slot names out of scope (bus-day, police-name)"]
-
-
-def test_names_of_files_that_are_called_alike(
-    capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    for folder in ("x", "y"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "mine.jsonl").write_bytes(files[1].read_bytes())
-    target = tmp_path / "out.json"
-    dialgauge(capsys, "score", files[0], tmp_path / "x/mine.jsonl", tmp_path / "y/mine.jsonl", "--json", target)
-    assert [one["name"] for one in runs(target)] == ["x/mine", "y/mine"]
-    dialgauge(capsys, "score", files[0], files[1], files[1], "--json", target)
-    assert len({one["name"] for one in runs(target)}) == 2
 
 
 @pytest.mark.parametrize(
@@ -267,28 +200,6 @@ def test_official_scores_are_kept_signed_and_shown(capsys: Capture, sgd_files: t
     excluded = ("--exclude", "1_1", "--json", "one.json")
     assert dialgauge(capsys, "score", gold, theirs, "--schema", schema, *excluded).code == 0
     assert runs(Path("one.json"))[0]["scores"]["SGD-JGA"]["value"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--resamples", "9999999999"), "--resamples"),
-        (("--sgd-matching", "exact"), "need --schema FILE"),
-        (("-m", "FGA@1e309"), "lambda is too large a number (got 1e309)"),
-        (("--schema", "s.json", "--sgd-matching", "difflip"), "'--sgd-matching': 'difflip'"),
-    ],
-)
-def test_wrong_options_are_found_before_anything_is_read(
-    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
-) -> None:
-    done = dialgauge(capsys, "score", "no-such-file.json", *options)
-    assert done.code == 2 and said in done.err and not done.out
-
-
-def test_sensitivity_includes_the_profiles_that_were_named(capsys: Capture, files: tuple[Path, Path, Path]) -> None:
-    dialgauge(capsys, "score", files[0], files[1], "--sensitivity", "-p", "convlab3")
-    profiles = package.Store().open("latest").table("sensitivity")["profile"].unique(maintain_order=True).to_list()
-    assert profiles == ["plain", "canon", "plain_nodc", "canon_nodc", "convlab3"]
 
 
 def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(

@@ -9,12 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
-from dialgauge.cli import COMMANDS
-from dialgauge.cli.app import commands_of
-from dialgauge.cli.options import FILE, FOLDER, InputPath
 from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.soak import soak
@@ -125,21 +121,6 @@ def test_an_encoding_without_our_characters_replaces_them(folder: Path, encoding
     assert "Ω" in json.dumps(json.loads(report.stdout), ensure_ascii=False)
 
 
-_WRITTEN = re.compile(r"(?i)\bwrit|\bdraw|^where .* go\b|^store the|heat map")
-OUTPUTS = [
-    one
-    for word in COMMANDS
-    for command in commands_of(word).values()
-    for one in command.params
-    if isinstance(one.type, InputPath) and isinstance(one, click.Option) and _WRITTEN.search(one.help or "")
-]
-
-
-@pytest.mark.parametrize("option", OUTPUTS, ids=lambda one: one.opts[-1])
-def test_every_option_that_names_an_output_is_declared_as_one(option: click.Option) -> None:
-    assert option.type in (FILE, FOLDER), option.help
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -237,24 +218,3 @@ def test_names_that_are_not_utf8_are_read_written_and_stored(
         assert (folder / f"{odd}.{ending}").read_bytes()
     for more in (["runs", "list"], ["show", "2"], ["sql", "SELECT * FROM runs"]):
         assert dialgauge(capsys, *more, "--store", f"{odd}-runs").code == 0
-
-
-def test_a_number_of_rows_may_be_large_but_not_absurd(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    call = ("show", "latest", "--store", folder / "runs", "--worst")
-    outcome = dialgauge(capsys, *call, "9" * 30)
-    assert outcome.code == 2
-    assert "must be below 2^53" in outcome.err
-
-
-def test_several_files_that_cannot_be_read_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    outcome = dialgauge(capsys, "data", "check", tmp_path / "a", tmp_path / "b", "--json", "-")
-    assert outcome.code == 2
-    assert outcome.err.endswith("there is no such file or folder; the same goes for 1 other file\n")
-
-
-def test_an_error_of_the_system_that_names_a_file_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    outcome = dialgauge(capsys, "babi", "evaluate", "--data", tmp_path / ("a" * 300), "--model", "rules")
-    assert outcome.code == 2
-    assert outcome.err.endswith("File name too long\n")

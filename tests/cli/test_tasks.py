@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.runs import Store
 from support.commands import dialgauge
 from support.town import responses, write_town
 
@@ -82,41 +81,3 @@ def test_mistakes_are_one_sentence_and_exit_with_2(
     assert result.code == 2
     assert says in result.err.strip().splitlines()[-1]
     assert "Traceback" not in result.err
-
-
-def test_a_gold_file_without_database_says_how_to_name_it(
-    capsys: Capture, gold: Path, mine: Path, tmp_path: Path
-) -> None:
-    alone = tmp_path / "alone" / "gold.json"
-    alone.parent.mkdir()
-    alone.write_bytes(gold.read_bytes())
-    result = dialgauge(capsys, "tasks", "score", alone, mine)
-    assert result.code == 2
-    assert "--database" in result.err
-    assert dialgauge(capsys, "tasks", "score", alone, mine, "--database", tmp_path / "db").code == 0
-
-
-def test_several_systems_end_with_their_comparison(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
-    other = responses()
-    other["sng0002"][0]["response"] = "sorry ."
-    (tmp_path / "other.json").write_text(json.dumps(other))
-    result = dialgauge(capsys, "tasks", "score", gold, mine, f"worse={tmp_path / 'other.json'}")
-    assert result.code == 0
-    assert "Success(rules=grounded)" in result.out
-    assert sorted(run.name for run in Store().list()) == ["mine", "worse"]
-
-
-@pytest.mark.soak
-def test_real_systems(capsys: Capture, shared_data: Path, tmp_path: Path) -> None:
-    files = [shared_data / "dst_predictions" / f"{name}.json.gz" for name in ("mintl", "lava")]
-    result = dialgauge(
-        capsys, "tasks", "score", shared_data / "multiwoz21" / "test.json.gz", *files, "--resamples", 0,
-        "--json", tmp_path / "out.json",
-    )  # fmt: skip
-    assert result.code == 1  # mintl lacks a dialogue
-    shown = " ".join(result.out.split())
-    assert "no responses for MUL0789" in shown
-    assert "Only 37% of what lava tells was asked for (human responses: 71%)" in shown
-    mintl, lava = json.loads((tmp_path / "out.json").read_text())["runs"]
-    assert round(100 * mintl["scores"]["Success"]["value"], 1) == 65.4
-    assert round(100 * lava["scores"]["Success(rules=grounded)"]["value"], 1) == 86.6

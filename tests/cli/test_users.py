@@ -85,15 +85,6 @@ def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp
     assert "bad-" in failure["file"]
 
 
-def test_two_user_models_are_compared(capsys: Capture, talks: Path, tmp_path: Path) -> None:
-    better = tmp_path / "better.json"
-    package.write([GOOD, msgspec.structs.replace(GOOD, id="loop")], better, format="gcdf1")
-    result = dialgauge(capsys, "users", "score", talks, better, "--store", tmp_path / "runs")
-    assert result.code == 0
-    assert len(Store(tmp_path / "runs").list()) == 2
-    assert "better" in result.out and "I-GCDF1" in result.out
-
-
 def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture, tmp_path: Path) -> None:
     path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
     turns = (msgspec.structs.replace(GOOD.turns[0], text="\x1b[31mred"), *GOOD.turns[1:])

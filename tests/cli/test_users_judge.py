@@ -69,9 +69,3 @@ def test_agreement_with_the_labels_is_printed(
     missed = {kind.replace("_", " "): count for kind in KINDS if (count := sum(label.has(kind) for label in own))}
     assert {row["fault"]: row["missed"] for row in rows} == missed and missed
     assert all((row["right"], row["wrong"], row["recall"]) == (0, 0, 0) for row in rows)
-
-
-def test_settings_that_are_none_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tau_file(tmp_path / "r.json", {"a": "+-"})
-    done = dialgauge(capsys, "users", "faults", file, "--judge", "http://127.0.0.1:9", "--judge-set", "modell=x")
-    assert done.code == 2 and "model" in done.err

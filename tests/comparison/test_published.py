@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison import printed_page, read_system_table
+from dialgauge.comparison import printed_page, rank_agreement, read_system_table, swapped_pairs
 from dialgauge.errors import DialgaugeError
 
 
@@ -66,6 +66,7 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
         read_system_table(write(tmp_path, text))
 
 
-def test_absent_file(tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match="cannot be read as CSV"):
-        read_system_table(tmp_path / "absent.csv")
+def test_rank_agreement_and_swaps() -> None:
+    values = [[1, 3, 1], [2, 2, 1], [3, 1, 1]]
+    assert rank_agreement(values)[0] == [1.0, -1.0, None]
+    assert swapped_pairs(values) == [[0, 3, 0], [3, 0, 0], [0, 0, 0]]

@@ -21,27 +21,6 @@ def scores() -> PairedScores:
     return PairedScores(("a", "b"), ("JGA", "SA"), ("D1.json", "D2", "D3", "D4"), num, den)
 
 
-FILE = "dialogue,rater,rating\nd1,ann,0\nD2.json,ann,0\nd3,ann,1\nd1,bob,0\nd2,bob,1\nd3,bob,1\n"
-
-
-def test_reading(tmp_path: Path) -> None:
-    ratings = read_ratings(write(tmp_path, FILE))[""]
-    assert ratings.dialogues == ("d1", "D2.json", "d3")
-    assert ratings.raters == ("ann", "bob")
-    assert ratings.mean.tolist() == [0, 0.5, 1]
-    assert ratings.count == 6
-    assert ratings.agreement()["Fleiss' kappa"] == pytest.approx(1 / 3)
-
-
-def test_correlation_with_the_mean_and_with_single_ratings(tmp_path: Path) -> None:
-    ratings = read_ratings(write(tmp_path, FILE))[""]
-    first, constant = rating_correlations(ratings, scores(), "a")
-    assert first.mean["pearson"] == pytest.approx(1.0)
-    assert first.single["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 1, 2, 3], [0, 0, 1, 0, 1, 1])[0, 1])
-    assert constant.mean["pearson"] is constant.single["kendall"] is None
-    assert rating_correlations(ratings, scores(), "b")[0].mean["spearman"] == pytest.approx(-1.0)
-
-
 def test_a_column_says_which_system(tmp_path: Path) -> None:
     text = "system,dialogue,rater,rating\na,d1,x,1\na,d2,x,2\nb,d1,x,3\nb,d3,x,1\n"
     ratings = assigned(read_ratings(write(tmp_path, text)), ("a", "b"), None)
@@ -67,15 +46,6 @@ def test_a_column_says_which_system(tmp_path: Path) -> None:
 def test_bad_files_are_sentences(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         read_ratings(write(tmp_path, text))
-
-
-def test_binary_and_absent_files(tmp_path: Path) -> None:
-    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00dialogue")
-    with pytest.raises(DialgaugeError, match="it is not a text file"):
-        read_ratings(tmp_path / "binary.csv")
-    for name in ("absent.csv", "."):
-        with pytest.raises(DialgaugeError, match="cannot be read as CSV"):
-            read_ratings(tmp_path / name)
 
 
 def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:

@@ -5,11 +5,10 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-import numpy as np
 import polars
 import pytest
 
-from dialgauge.comparison import PairedScores, on_the_same_turns, paired_scores, shared_turns
+from dialgauge.comparison import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Score
 
@@ -23,33 +22,6 @@ def paired(rows: Mapping[str, Sequence[Row]], signatures: Mapping[str, str] | No
     return paired_scores(frames, scores)
 
 
-def two() -> PairedScores:
-    rows: dict[str, list[Row]] = {
-        "a": [("D1.json", "JGA", 1, 2), ("D1.json", "SA", 1.5, 2), ("D2", "JGA", 3, 3), ("D3", "JGA", 0, 1)],
-        "b": [("d2", "JGA", 1, 3), ("d1", "JGA", 2, 2), ("d1", "F1", 1, 1)],
-    }
-    return paired(rows, {"a": "measure:JGA|gold:ab|version:1"})
-
-
-def test_shared_dialogues_and_measures_meet_under_one_key() -> None:
-    scores = two()
-    assert scores.dialogues == ("D1.json", "D2")
-    assert scores.measures == ("JGA",)
-    np.testing.assert_array_equal(scores.num, [[[1, 3]], [[2, 1]]])
-    np.testing.assert_array_equal(scores.den, [[[2, 3]], [[2, 3]]])
-    assert scores.values.tolist() == [[0.8], [0.6]]
-    assert scores.signature("a", "JGA")["gold"] == "ab"
-    assert "gold" not in scores.signature("b", "JGA")
-
-
-def test_what_is_left_out_is_said() -> None:
-    assert two().notes == (
-        "only some systems have these measures of a, so they are left out: SA",
-        "only some systems have these measures of b, so they are left out: F1",
-    )
-    assert (two().all_dialogues, two().lacking) == (3, (0, 1))
-
-
 def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
     rows: dict[str, list[Row]] = {
         "a": [("1", "JGA", 1, 1), ("1", "AGA", 1, 1), ("2", "JGA", 1, 1)],
@@ -59,18 +31,6 @@ def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
     assert scores.only(["AGA"]).num.tolist() == [[[1, 0]], [[0, 0]]]
     assert math.isnan(scores.by_dialogue[0, 1, 1])
     assert scores.values.tolist() == [[1, 1], [1, 0]]
-
-
-def test_partial_rows_add_up() -> None:
-    rows: dict[str, list[Row]] = {"a": [("1", "JGA", 1, 2), ("1", "JGA", 1, 3)], "b": [("1", "JGA", 0, 5)]}
-    assert paired(rows).values.tolist() == [[0.4], [0.0]]
-
-
-def test_frames() -> None:
-    frame = polars.DataFrame({"dialogue": ["1"], "measure": ["JGA"], "num": [1.0], "den": [2.0], "other": ["x"]})
-    assert paired_scores({"a": frame, "b": frame}).values.tolist() == [[0.5], [0.5]]
-    with pytest.raises(DialgaugeError, match="scores of 'b' have no column den"):
-        paired_scores({"a": frame, "b": frame.drop("den")})
 
 
 @pytest.mark.parametrize(
@@ -85,13 +45,6 @@ def test_frames() -> None:
 def test_errors_are_sentences(rows: dict[str, list[Row]], message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         paired(rows)
-
-
-def test_unknown_names_get_the_nearest() -> None:
-    with pytest.raises(DialgaugeError, match=r"no measure 'JGAA'\. Did you mean 'JGA'"):
-        two().only(["JGAA"])
-    with pytest.raises(DialgaugeError, match="no system 'c'"):
-        two().place_of_system("c")
 
 
 def one_by_one(rows: Mapping[str, Sequence[Row]]) -> tuple[list[str], list[str], list[list[list[list[float]]]]]:
@@ -137,11 +90,6 @@ def test_columns_give_the_sums_of_rows_bit_for_bit() -> None:
     assert scores.den.tolist() == den
 
 
-def test_measures_of_the_whole_stand_before_those_of_parts() -> None:
-    rows: list[Row] = [("d1", "F1[hotel]", 1.0, 1.0), ("d1", "F1", 1.0, 1.0)]
-    assert paired({"a": rows, "b": rows}).measures == ("F1", "F1[hotel]")
-
-
 def turns(*pairs: tuple[str, int]) -> polars.DataFrame:
     return polars.DataFrame(pairs, {"dialogue": polars.String, "turn": polars.Int64}, orient="row")
 
@@ -158,8 +106,3 @@ def test_dialogues_scored_on_different_turns_are_left_out() -> None:
     assert fewer.unlike_turns == 1
     with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
         on_the_same_turns(scores, {"a": every, "b": turns(("D1", 0), ("D2", 0))})
-
-
-def test_only_the_turns_of_compared_dialogues() -> None:
-    frame = turns(("D1.json", 0), ("D2.json", 0), ("D2.json", 2))
-    assert shared_turns(frame, ["d2"])["turn"].to_list() == [0, 2]

@@ -14,13 +14,6 @@ def alike_of(systems: int, different: set[tuple[int, int]]) -> np.ndarray:
     return alike
 
 
-def test_letters_of_overlapping_groups() -> None:
-    """First like second, second like third, first unlike third: the second has both letters."""
-    assert letters(alike_of(4, {(0, 2), (0, 3), (1, 3), (2, 3)}), [0, 1, 2, 3]) == ["a", "ab", "b", "c"]
-    assert letters(alike_of(3, set()), [2, 0, 1]) == ["a", "a", "a"]
-    assert letters(alike_of(3, {(0, 1), (0, 2), (1, 2)}), [2, 0, 1]) == ["b", "c", "a"]
-
-
 @given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(*[st.integers(0, n - 1)] * 2)))))
 def test_two_systems_share_a_letter_exactly_where_they_are_alike(case: tuple[int, set[tuple[int, int]]]) -> None:
     systems, pairs = case
@@ -56,19 +49,3 @@ def test_where_less_is_better_the_least_stands_first() -> None:
     assert order(comparison) == [0, 2, 1]
     assert [standing.ranks(system) for system in range(3)] == ["1", "3", "2"]
     assert standing.letters == ("a", "c", "b")
-
-
-def test_an_undefined_system_stands_last_and_is_told_apart_from_nobody() -> None:
-    scores = compared([0.3, 0.8, 0.6]).scores
-    den = scores.den.copy()
-    den[0] = 0
-    num = scores.num * (den > 0)
-    comparison = compare_scores(
-        PairedScores(scores.systems, scores.measures, scores.dialogues, num, den), resamples=100
-    )
-    (standing,) = standings(comparison)
-    assert order(comparison) == [1, 2, 0]
-    assert standing.ranks(0) == "1-3"
-    page = comparison.page(["scores", "ranks"])
-    assert [record["system"] for record in page.tables["scores"].records()] == ["s1", "s2", "s0"]
-    assert page.tables["ranks"].records()[2] == {"system": "s0", "JGA": "1-3"}

@@ -86,14 +86,6 @@ def test_lower_can_be_better_and_the_direction_can_be_unknown() -> None:
     assert alone.startswith("a is higher than b by 60.0 points in Neutral (nothing says whether more is better; p")
 
 
-def test_several_systems() -> None:
-    clear = verdict([[0.95, 0.5, 0.1], [0.5, 0.5, 0.9], [0.3, 0.5, 0.4]])
-    assert str(clear).startswith("a is ahead of every other system in JGA, of b by 0.45 (p = 0.001); in RSA b is")
-    assert str(clear).endswith("; F1 names no clear winner")
-    unclear = str(verdict([[0.51], [0.5], [0.3]], "JGA"))
-    assert unclear.startswith("JGA names no clear winner: a has the top value, b is 0.02 behind (p = ")
-
-
 def test_equal_and_undefined_values_are_told() -> None:
     assert str(verdict([[0.5], [0.5]], "JGA")) == "JGA has the same best value for a and b"
     num = np.ones((2, 2, 10))
@@ -103,11 +95,6 @@ def test_equal_and_undefined_values_are_told() -> None:
     told = compare_scores(scores, resamples=50).verdict
     assert str(told) == "JGA has no value for some system; F1 cannot tell them apart"
     assert np.isnan(told.measures[0].p)
-
-
-def test_parts_count_only_where_there_is_no_whole() -> None:
-    assert [one.measure for one in verdict([[0.9, 0.5], [0.1, 0.5]], "JGA[hotel] JGA").measures] == ["JGA"]
-    assert [one.measure for one in verdict([[0.9], [0.1]], "JGA[hotel]").measures] == ["JGA[hotel]"]
 
 
 @pytest.mark.parametrize("name", ["\x1b[31mred", "a\nb"])
@@ -127,32 +114,11 @@ def test_where_nothing_could_be_found_there_is_no_verdict() -> None:
     assert str(compare_scores(_apart(5, "JGA"), resamples=999).verdict) == "No verdict: 5 dialogues are too few for one"
 
 
-def test_all_systems_with_the_best_value_are_named() -> None:
-    level = verdict([[0.5], [0.5], [0.5]], "M0", kind="chess")
-    assert level.measures[0].best == level.systems
-    assert str(level) == "M0 has the same best value for a, b and c"
-
-
 def _apart(units: int, *measures: str) -> PairedScores:
     """The first system right everywhere, the second nowhere."""
     shape = (len(measures), units)
     ids = tuple(f"d{number}" for number in range(units))
     return PairedScores(("a", "b"), measures, ids, np.stack([np.ones(shape), np.zeros(shape)]), np.ones((2, *shape)))
-
-
-def test_scores_without_a_direction_come_before_what_conversations_took() -> None:
-    """Turns are no headline where somebody judged."""
-    random = np.random.default_rng(0)
-    q, ids = random.normal(3, 1, 30), tuple(map(str, range(30)))
-    turns = random.integers(2, 9, 30) * 1.0
-    num = np.array([[turns + 9, q + 2, q], [turns, q, q]])
-    for direction, ahead in ((None, "a is higher than b"), (True, "a is ahead of b")):
-        known = {
-            "Turns": Score(value=2.0, unit="turns", higher_is_better=False),
-            "q": Score(value=3.0, unit="points", higher_is_better=direction),
-        }
-        scores = PairedScores(("a", "b"), ("Turns", "q"), ids, num[:, :2], np.ones((2, 2, 30)), (known, known))
-        assert str(compare_scores(scores, resamples=999).verdict).startswith(f"{ahead} by 2.00 points in q (")
 
 
 def test_the_last_bits_of_equal_means_are_no_difference() -> None:

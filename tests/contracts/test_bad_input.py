@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from dialgauge.formats import (
     recognise,
     write,
 )
-from support.commands import dialgauge
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes
 
@@ -263,11 +261,6 @@ def test_values_with_hyphens_right_to_left_and_astral_characters(name: str, valu
     assert value in [*found, *acts]
 
 
-def test_a_folder_with_no_match(tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match=r"\*\.json: no file matches this pattern"):
-        read(tmp_path / "*.json")
-
-
 def test_dialogues_of_two_formats_in_one_source(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(EXAMPLES["multiwoz"])
     (tmp_path / "b.json").write_bytes(EXAMPLES["sgd"])
@@ -303,27 +296,6 @@ def test_a_source_that_fails_half_way_leaves_nothing(name: str, tmp_path: Path) 
     with pytest.raises(DialgaugeError, match=r"source\.json: the source broke"):
         write(dialogues(), tmp_path / "out.json", format=name)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: path.write_bytes(b""), "bad.file: the file is empty"),
-        (lambda path: path.write_bytes(b"\x00\x01\x02"), "(it is a binary file)"),
-        (lambda path: path.write_bytes(b'{"a": '), "it is not valid JSON"),
-        (lambda path: path.write_bytes('{"a": 1}'.encode("utf-16")), "it is UTF-16 text; save it as UTF-8"),
-        (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd\x00"), "compressed with zstandard; unpack it first"),
-    ],
-)
-def test_the_command_says_one_sentence_and_exits_with_2(
-    make: Callable[[Path], object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make(tmp_path / "bad.file")
-    outcome = dialgauge(capsys, "data", "convert", tmp_path / "bad.file", tmp_path / "out.jsonl", "--to", "native")
-    assert outcome.code == 2
-    assert message in outcome.err
-    assert len(outcome.err.strip().splitlines()) == 1
-    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_a_stream_that_breaks_while_reading_is_an_error() -> None:

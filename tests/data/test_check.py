@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
-import sys
-import tarfile
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -16,7 +13,6 @@ from hypothesis import given, settings, strategies as st
 
 from dialgauge.data import GroupReport, Report, check, check_page
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import write
 from support.examples import EXAMPLES
 from support.soak import examples
@@ -48,21 +44,6 @@ def kinds(report: Report) -> dict[str, int]:
 
 def text_of(report: Report) -> str:
     return str(check_page(report))
-
-
-def test_a_sound_file(tmp_path: Path) -> None:
-    source = file(
-        tmp_path, Dialogue(id="a", turns=exchange("north", "south")), Dialogue(id="b", turns=exchange("north"))
-    )
-    report = check([source])
-    group = only_group(report)
-    assert (group.format, group.kind, group.tier) == ("native", "dialogues", "a named format, told by its content")
-    assert (group.dialogues, group.turns, group.user_turns, group.states, group.predicted) == (2, 6, 3, 3, 0)
-    assert group.domains == {"hotel": 2}
-    assert [(slot.domain, slot.slot, slot.filled, slot.values) for slot in group.slots] == [("hotel", "area", 3, 2)]
-    assert group.fields == {"state": 3, "text": 6}
-    assert group.findings == [] and report.exit_code == 0
-    assert check_page(report).verdict == "1 file: sound."
 
 
 def test_duplicate_ids_in_one_file_are_a_problem(tmp_path: Path) -> None:
@@ -120,22 +101,6 @@ def test_no_key_of_an_example_stands_twice(name: str, tmp_path: Path) -> None:
     )
 
 
-def test_no_key_of_the_real_files_stands_twice(shared_data: Path) -> None:
-    files = ["multiwoz21/val.json.gz", "sgd/dev_dialogues_001.json.gz", "gcdf1/conversations/dialogues_001.json.gz"]
-    report = check([shared_data / file for file in files])
-    assert not any(one.kind == "repeated key" for group in report.groups for one in group.findings)
-
-
-def test_the_same_ids_in_two_files_are_two_sets(tmp_path: Path) -> None:
-    dialogues = [Dialogue(id=name, turns=exchange("north")) for name in "abc"]
-    file(tmp_path, *dialogues, name="one.jsonl")
-    file(tmp_path, *dialogues[:2], name="two.jsonl")
-    report = check([tmp_path])
-    assert kinds(report) == {"id in several files": 2}
-    assert report.exit_code == 0
-    assert check_page(report).verdict == "2 files: sound, with 1 remark."
-
-
 def test_holes(tmp_path: Path) -> None:
     silent = Turn(speaker="user", text="hello")
     source = file(
@@ -154,28 +119,6 @@ def test_holes(tmp_path: Path) -> None:
     assert places["speaker repeats"] == "dialogue twice, turn 2 (system after system)"
     assert report.exit_code == 1
     assert "4 kinds" not in check_page(report).verdict and "3 kinds of problems" in check_page(report).verdict
-
-
-def test_text_without_any_state_has_no_holes(tmp_path: Path) -> None:
-    report = check([file(tmp_path, Dialogue(id="a", turns=(Turn(speaker="user", text="hi"),)))])
-    assert kinds(report) == {}
-    assert "dialogues, no states" in text_of(report)
-
-
-def test_gold_and_predicted_states_are_both_told(tmp_path: Path) -> None:
-    turn = Turn(
-        speaker="user", state={"hotel": {"area": ("a",)}}, predicted={"hotel": {"area": ("b",), "type": ("c",)}}
-    )
-    report = check([file(tmp_path, Dialogue(id="a", turns=(turn,)))])
-    assert "both annotated states on 1 user turns and predicted states on 1 user turns" in text_of(report)
-    assert [(s.slot, s.filled, s.predicted) for s in only_group(report).slots] == [("area", 1, 1), ("type", 0, 1)]
-
-
-def test_places_are_counted_beyond_those_named(tmp_path: Path) -> None:
-    source = file(tmp_path, *(Dialogue(id=f"d{number}", turns=()) for number in range(20)))
-    (finding,) = only_group(check([source])).findings
-    assert finding.count == 20
-    assert [place.dialogue for place in finding.places] == ["d0", "d1", "d2", "d3", "d4"]
 
 
 class TestUnreadable:
@@ -200,15 +143,6 @@ class TestUnreadable:
         assert report.exit_code == 1 and report.files == 6
         assert "4 files could not be read" in check_page(report).verdict
 
-    def test_a_file_that_breaks_in_the_middle_keeps_what_came_before(self, tmp_path: Path) -> None:
-        source = file(tmp_path, Dialogue(id="a", turns=exchange("x")))
-        source.write_bytes(source.read_bytes() + b'{"id": 3}\n')
-        report = check([source])
-        assert only_group(report).dialogues == 1
-        problems = [str(f.places[0]) for f in only_group(report).findings] + [item.why for item in report.unread]
-        assert len(problems) == 1 and "expected shape" in problems[0]
-        assert report.exit_code == 1
-
     def test_every_dialogue_that_cannot_be_read_is_counted(self, tmp_path: Path) -> None:
         source = file(tmp_path, Dialogue(id="a", turns=exchange("x")))
         source.write_bytes(b'{"id": "b", "turns": 3}\n' * 40 + source.read_bytes() + b'{"id": "c"}\n')
@@ -217,25 +151,6 @@ class TestUnreadable:
         assert (finding.kind, finding.count, len(finding.places)) == ("unreadable dialogue", 41, 5)
         assert "line 1: the JSON does not have the expected shape" in str(finding.places[0])
         assert only_group(report).dialogues == 1 and report.exit_code == 1
-
-    def test_a_file_of_which_no_dialogue_can_be_read_is_not_read(self, tmp_path: Path) -> None:
-        (tmp_path / "bad.jsonl").write_bytes(b'{"id": "b", "turns": 3}\n' * 3)
-        report = check([tmp_path / "bad.jsonl"])
-        assert report.groups == [] and report.exit_code == 2
-        assert report.unread[0].why.startswith("line 1: the JSON does not have the expected shape")
-        file(tmp_path, Dialogue(id="a", turns=exchange("x")), name="a.jsonl")
-        report = check([tmp_path])
-        assert [Path(f.file).name for f in only_group(report).files] == ["a.jsonl"]
-        assert report.exit_code == 1 and report.files == 2
-
-    def test_nothing_readable_is_exit_code_2(self, tmp_path: Path) -> None:
-        (tmp_path / "bad.json").write_text("{]")
-        report = check([tmp_path / "bad.json", tmp_path / "nowhere.json", f"{tmp_path}/*.txt"])
-        assert report.exit_code == 2
-        assert [item.why.split(";")[0] for item in report.unread][1:] == [
-            "there is no such file or folder",
-            "no file matches this pattern",
-        ]
 
     def test_a_bomb_is_stopped_by_the_limit(self, tmp_path: Path) -> None:
         line = msgspec.json.encode(Dialogue(id="a", turns=exchange("x" * 1000))) + b"\n"
@@ -247,42 +162,6 @@ class TestUnreadable:
         with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
             archive.writestr("../../evil.jsonl", "{}")
         assert "points outside the archive" in check([tmp_path / "x.zip"]).unread[0].why
-
-    def test_no_permission(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        source = file(tmp_path, Dialogue(id="a", turns=()))
-
-        def forbidden(self: Path, *_: object, **__: object) -> None:
-            raise PermissionError(13, "Permission denied")
-
-        monkeypatch.setattr(Path, "open", forbidden)
-        report = check([source])
-        assert report.unread[0].why == "no permission to read it" and report.exit_code == 2
-
-    def test_a_misnamed_format(self, tmp_path: Path) -> None:
-        with pytest.raises(DialgaugeError, match=r"no format named 'nativ'. Did you mean 'native'"):
-            check([tmp_path], format="nativ")
-
-
-def test_archives_and_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = file(tmp_path, Dialogue(id="a", turns=exchange("x")))
-    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
-        archive.add(source, "deep/one.jsonl")
-        archive.add(source, "deep/two.jsonl")
-    report = check([tmp_path / "x.tar.gz"])
-    assert only_group(report).dialogues == 2
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(source.read_bytes())))
-    assert only_group(check(["-"])).files[0].file == "standard input"
-
-
-def test_overlong_values_are_told_apart(tmp_path: Path) -> None:
-    source = file(tmp_path, Dialogue(id="a", turns=exchange("x" * 5000 + "1", "x" * 5000 + "2", "x" * 5000 + "1")))
-    assert only_group(check([source])).slots[0].values == 2
-
-
-def test_texts_that_look_like_markup_survive(tmp_path: Path) -> None:
-    name = "[bold]\u202eדיאלוג 𝒹 |x|"
-    source = file(tmp_path, Dialogue(id=name, turns=()))
-    assert only_group(check([source])).findings[0].places[0].dialogue == name
 
 
 IDS = st.text("ab\u00e9", min_size=1, max_size=3)
@@ -323,26 +202,6 @@ def test_the_numbers_agree_with_counting_by_hand(
 @pytest.fixture(scope="module")
 def report(shared_data: Path) -> Report:
     return check(sorted(shared_data.iterdir()))
-
-
-@settings(max_examples=examples(150), deadline=None)
-@given(
-    name=st.sampled_from(sorted(EXAMPLES)),
-    cut=st.floats(0, 1),
-    noise=st.binary(max_size=6),
-    span=st.integers(0, 20),
-)
-def test_damaged_files_of_every_format_are_reported_and_never_a_crash(
-    name: str, cut: float, noise: bytes, span: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    content = EXAMPLES[name]
-    at = int(cut * len(content))
-    path = tmp_path_factory.mktemp("damaged") / "file.json"
-    path.write_bytes(content[:at] + noise + content[at + span :])
-    for named in (None, name):
-        report = check([path], format=named)
-        assert report.files == 1
-        assert check_page(report).verdict and text_of(report)
 
 
 @pytest.mark.soak

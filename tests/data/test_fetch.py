@@ -88,18 +88,6 @@ def test_a_file_that_changes_between_tries_is_not_glued_together(site: Site, tmp
     assert (tmp_path / "f").read_bytes() == BODY[::-1]
 
 
-def test_a_change_between_tries_is_found_by_the_checksum(site: Site, tmp_path: Path) -> None:
-    new = BODY[::-1]
-    site.answers = [Answer(cut=400_000)]
-
-    def change(_: float) -> None:
-        site.body = new
-
-    expected = hashlib.sha256(new).hexdigest()
-    assert fetch_file(site.url, tmp_path / "f", sha256=expected, patience=Patience(sleep=change)) == expected
-    assert (tmp_path / "f").read_bytes() == new
-
-
 def test_a_wrong_checksum_keeps_nothing(site: Site, tmp_path: Path) -> None:
     with pytest.raises(DialgaugeError, match=f"sha256 is {SHA}, but {'0' * 64} was expected; nothing was kept"):
         fetch_file(site.url, tmp_path / "f", sha256="0" * 64)
@@ -139,12 +127,6 @@ def test_a_missing_file_is_one_sentence_without_another_try(site: Site, tmp_path
     assert left_behind(tmp_path) == []
 
 
-def test_other_refusals_name_the_status(site: Site, tmp_path: Path) -> None:
-    site.answers = [Answer(status=403)]
-    with pytest.raises(DialgaugeError, match="refuses with status 403"):
-        fetch_file(site.url, tmp_path / "f")
-
-
 def test_a_busy_server_is_asked_again_after_the_time_it_names(site: Site, tmp_path: Path) -> None:
     waits = Waits()
     site.answers = [Answer(status=503, headers={"Retry-After": "7"}), Answer(status=429), Answer(status=500)]
@@ -161,26 +143,6 @@ def test_waiting_is_bounded_and_dates_are_understood(site: Site, tmp_path: Path)
     ]
     fetch_file(site.url, tmp_path / "f", patience=waits.patience(tries=4))
     assert waits == [60.0, 0.0, 4.0]
-
-
-def test_a_range_the_server_does_not_have_starts_over(site: Site, tmp_path: Path) -> None:
-    site.answers = [Answer(cut=400_000), Answer(status=416)]
-    fetch_file(site.url, tmp_path / "f", sha256=SHA, patience=Waits().patience())
-    assert (tmp_path / "f").read_bytes() == BODY
-
-
-def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with serving(Site(b"")) as gone:
-        url = gone.url
-    with pytest.raises(DialgaugeError, match="failed 2 times in a row"):
-        fetch_file(url, tmp_path / "f", patience=Waits().patience(tries=2))
-
-
-@pytest.mark.parametrize("url", ["ftp://example.org/x", "no address", "http://host:port/x"])
-def test_what_is_not_an_address(url: str, tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match="this address cannot be fetched"):
-        fetch_file(url, tmp_path / "f")
 
 
 def test_an_encoding_nobody_asked_for_is_refused(site: Site, tmp_path: Path) -> None:
@@ -202,14 +164,3 @@ def test_a_full_disk_is_one_sentence(site: Site, tmp_path: Path, monkeypatch: py
         fetch_file(site.url, tmp_path / "f")
     monkeypatch.undo()
     assert not (tmp_path / "f").exists()
-
-
-def test_a_folder_without_permission_is_one_sentence(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forbidden(self: Path, *_: Any, **__: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(DialgaugeError, match="Permission denied"):
-        fetch_file(site.url, tmp_path / "deeper" / "f")

@@ -26,9 +26,7 @@ from dialgauge.data import (
     Patience,
     Remote,
     clear_leftovers,
-    data_folder,
     get,
-    offline,
 )
 from dialgauge.errors import DialgaugeError
 from support.web import Answer, Site, serving
@@ -91,27 +89,6 @@ def test_a_dataset_is_fetched_unpacked_and_verified(site: Site, folder: Folder) 
     assert (done.path / "train.json").read_bytes() == b"[1]"
     assert (done.path / "test.json").read_bytes() == b"[2]"
     assert no_work_left(folder)
-
-
-def test_a_second_call_uses_no_network(site: Site, folder: Folder) -> None:
-    get(dataset(site), folder)
-    asked = len(site.ranges)
-    assert get(dataset(site), folder, network=False) == InstalledDataset(folder.path("toy"), fetched=False)
-    assert len(site.ranges) == asked
-
-
-def test_offline_is_honoured_with_a_sentence(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DialgaugeError, match=r"toy is not in .* the network is switched off \(--offline"):
-        get(dataset(site), folder, network=False)
-    assert site.ranges == []
-    for value, expected in (("1", True), ("yes", True), ("0", False), ("", False), ("false", False)):
-        monkeypatch.setenv("DIALGAUGE_OFFLINE", value)
-        assert offline() is expected
-    assert offline(True)
-
-
-def test_an_unpublished_checksum_is_told(site: Site, folder: Folder) -> None:
-    assert get(dataset(site), folder).trusted == (site.url,)
 
 
 def test_a_wrong_published_checksum_installs_nothing(site: Site, folder: Folder) -> None:
@@ -179,15 +156,6 @@ def test_a_copy_put_there_by_hand_counts_if_it_is_the_known_one(site: Site, fold
     assert site.ranges == []
 
 
-def test_what_a_killed_process_left_is_swept_away(site: Site, folder: Folder) -> None:
-    left = folder.work / "staging" / "toy" / "content"
-    left.mkdir(parents=True)
-    (left / "half.json").write_text("[")
-    place = get(dataset(site), folder).path
-    assert sorted(path.name for path in place.iterdir()) == [".dialgauge", "test.json", "train.json"]
-    assert no_work_left(folder)
-
-
 def test_a_killed_download_leaves_no_dataset_and_is_resumed(site: Site, folder: Folder) -> None:
     site.body = archive(train=bytes(range(256)) * 4000)
     site.answers = [Answer(cut=500_000, stall=1.0)]
@@ -240,22 +208,6 @@ def test_a_full_disk_while_unpacking_leaves_nothing(
     assert len(site.ranges) == downloads  # what was fetched is still there
 
 
-def test_no_permission_for_the_folder(site: Site, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(self: Path, *_: Any, **__: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(Path, "mkdir", forbidden)
-    with pytest.raises(DialgaugeError, match=r"cannot be written \(Permission denied\)"):
-        get(dataset(site), folder)
-
-
-def test_a_damaged_receipt_is_a_sentence(site: Site, folder: Folder) -> None:
-    place = get(dataset(site), folder).path
-    (place / ".dialgauge").write_text("{")
-    with pytest.raises(DialgaugeError, match="receipt is damaged"):
-        get(dataset(site), folder)
-
-
 @pytest.mark.parametrize("content", [b"\xff", b'{"dataset": "\xff"}', b"[" * 100_000])
 def test_a_receipt_or_list_that_is_no_text_is_a_sentence(site: Site, folder: Folder, content: bytes) -> None:
     place = get(dataset(site), folder).path
@@ -273,13 +225,6 @@ def leftovers(folder: Folder, name: str) -> list[Path]:
     return places
 
 
-def test_downloads_of_a_finished_dataset_are_cleared_at_the_next_use(site: Site, folder: Folder) -> None:
-    get(dataset(site), folder)
-    places = leftovers(folder, "toy")
-    assert not get(dataset(site), folder).fetched
-    assert not any(place.exists() for place in places)
-
-
 def test_half_a_download_stays_and_so_does_what_another_process_works_on(site: Site, folder: Folder) -> None:
     get(dataset(site), folder)
     downloads, staging = leftovers(folder, "other")
@@ -290,11 +235,3 @@ def test_half_a_download_stays_and_so_does_what_another_process_works_on(site: S
     with FileLock(folder.work / "toy.lock"):
         clear_leftovers(folder)
     assert all(place.exists() for place in places)
-
-
-def test_the_environment_moves_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIALGAUGE_DATA", str(tmp_path / "elsewhere"))
-    assert data_folder().root == tmp_path / "elsewhere"
-    monkeypatch.delenv("DIALGAUGE_DATA")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
-    assert data_folder().root.name == "datasets"

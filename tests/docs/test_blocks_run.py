@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import closing
 from pathlib import Path
 
@@ -20,7 +19,6 @@ from support.doc_pages import (
     Printed,
     Sandbox,
     blocks,
-    blocks_of,
     pages,
 )
 from support.shared import shared_folder
@@ -28,7 +26,6 @@ from support.soak import soak
 
 #: Pages whose examples are installed as packages, and run, by tests/test_extend_pages.py and its like.
 _ELSEWHERE = frozenset(DOCS / "extend" / f"{name}.md" for name in ("measure", "ranker", "format", "agent", "kind"))
-_STORE = re.compile(r"--store (\S+)")
 #: Pages whose blocks take more than a CPU second together; tests/contracts/test_commands.py calls the same commands.
 #: (Those that people read first, README.md and docs/python.md, are run all the same.)
 _LONG = frozenset(
@@ -104,13 +101,6 @@ def test_only_what_no_test_can_have_is_never_run() -> None:
             assert reason.partition(":")[2].strip(), f"{page.name}, line {block.line}: say what for"
 
 
-def test_markers_are_read() -> None:
-    page = "<!-- exit: 2 -->\n```console\n$ dialgauge score \\\n    nothing.json\nprinted\n```\n"
-    [block] = blocks_of(page)
-    assert block.commands == ["dialgauge score nothing.json"]
-    assert block.exit == 2
-
-
 def test_a_command_that_fails_fails_the_page(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path, None)
     with pytest.raises(AssertionError, match="ended with 2, not 0"):
@@ -125,21 +115,3 @@ def test_a_server_runs_until_the_page_is_done(tmp_path: Path) -> None:
     assert server.process.poll() is None
     with pytest.raises(AssertionError, match="KeyboardInterrupt"):
         sandbox.close()
-
-
-@pytest.mark.parametrize("page", sorted((DOCS / "tutorials").glob("*.md")), ids=lambda page: page.stem)
-def test_a_tutorial_reads_only_what_it_stored_itself(page: Path) -> None:
-    commands = [command for block in blocks(page) for command in block.commands if block.kind == "console"]
-    stored = {found for command in commands if " --run " in f"{command} " for found in _STORE.findall(command)}
-    stored |= {
-        found for command in commands if command.startswith("dialgauge lab run") for found in _STORE.findall(command)
-    }
-    for command in commands:
-        if re.search(r"\$\(ls |dialgauge sql| --run\b|dialgauge lab (run|study|blame)", command):
-            [store] = _STORE.findall(command)
-            assert store in stored, f"{page.name}: {command}"
-
-
-def test_what_a_block_must_print_is_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="no 'b' in what it prints"):
-        Sandbox(tmp_path, None).run(Block("console", "$ echo a\n", 1, markers={"prints": "b"}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from pathlib import Path
@@ -17,16 +16,13 @@ from dialgauge.measures import (
     Measure,
     Parameter,
     Setting,
-    asked_for,
     card_listing,
-    card_named,
     cards,
     parse_measure,
     parse_measures,
 )
 from measures.toy import CARDS, FGA, GCDF1, HITS, JGA, PASS, PRECISION
 
-LISTS = {"default": ("JGA", "FGA@0.5"), "all": ("JGA", "FGA@0.5", "F1(average=slot)")}
 EVERY = (*CARDS, HITS, PASS, GCDF1, PRECISION)
 
 
@@ -58,45 +54,6 @@ def test_any_name_parses_back(measure: Measure[Any]) -> None:
     assert [str(one) for one in parse_measures([f"{measure}, JGA"])] == list(dict.fromkeys([str(measure), "JGA"]))
 
 
-def test_other_words_stand_for_a_setting() -> None:
-    assert parse_measure("FGA(tf=2,p=0.5,rule=paper)").settings()["lambda"] == math.log(2) / 2
-    with pytest.raises(DialgaugeError, match=r"'FGA\(tf=2\)': lambda needs both"):
-        parse_measure("FGA(tf=2)")
-    with pytest.raises(DialgaugeError, match="gives lambda twice"):
-        parse_measure("FGA@1(tf=2,p=0.5)")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("JGAA", "no measure named 'JGAA'. Did you mean 'JGA'"),
-        ("FGA@-1", "must be ≥ 0 (got -1)"),
-        ("FGA@nan", "must be ≥ 0 (got nan)"),
-        ("FGA@x", "must be a number"),
-        ("hits@0", "whole number ≥ 1"),
-        ("hits@2.5", "whole number ≥ 1"),
-        ("hits@inf", "whole number ≥ 1"),
-        ("hits@nan", "whole number ≥ 1"),
-        ("JGA@1", "takes no '@'"),
-        ("hits^1", "takes no '^'"),
-        ("pass@1", "takes no '@'"),
-        ("FGA@1(lambda=2)", "twice"),
-        ("FGA@1(rule=paper,rule=code)", "twice"),
-        ("FGA@1(rules=paper)", "no parameter 'rules'. Did you mean 'rule'"),
-        ("FGA@1(rule=papers)", "rule must be one of auto, code, paper (got 'papers')"),
-        ("FGA@1(paper)", "name=value"),
-        ("FGA@1)", "is not a measure"),
-        ("JGA[]", "is not a measure"),
-        ("", "is not a measure"),
-        ("a|b", "is not a measure"),
-    ],
-)
-def test_mistakes_are_sentences(text: str, message: str) -> None:
-    with pytest.raises(DialgaugeError) as error:
-        parse_measure(text)
-    assert message in str(error.value)
-
-
 @pytest.mark.parametrize(
     "text", ["JGA{}x!", "JGA @0.5{}(", "{}", "a{}[", "JGA@1{}]", "JGA{},!", "JGA(a{}", "RSA[{}", "I-GCDF1{}[hotel]!"]
 )
@@ -107,30 +64,6 @@ def test_a_name_of_any_length_is_read_in_a_moment(text: str, filler: str) -> Non
     with pytest.raises(DialgaugeError):
         parse_measures([text.format(filler * 20_000)])
     assert time.process_time() - start < 2
-
-
-def test_lists_stand_for_several_and_each_is_taken_once() -> None:
-    names = [
-        str(one)
-        for one in parse_measures(["JGA, FGA@0.5(rule=paper,over=dialogues)", "jga", "Default"], "tracking", LISTS)
-    ]
-    assert names == ["JGA", "FGA@0.5(rule=paper,over=dialogues)", "FGA@0.5"]
-    with pytest.raises(DialgaugeError, match="no measure was named"):
-        parse_measures([" , "])
-
-
-def test_what_is_named_one_by_one_is_asked_for() -> None:
-    assert asked_for(["all", "FGA@1.0,JGA"], "tracking", LISTS) == {"FGA@1", "JGA"}
-
-
-def test_a_family_offers_its_own_cards_only() -> None:
-    assert list(cards("tracking")) == ["F1", "FGA", "JGA", "Length"]
-    assert set(cards()) == {card.name for card in EVERY}
-    assert card_named("hits", "responses") is HITS
-    with pytest.raises(DialgaugeError, match="named 'hits': no record of a kind of run 'chess' names its cards"):
-        parse_measure("hits", "chess")
-    with pytest.raises(DialgaugeError, match=r"no measure named 'hits'\."):
-        card_named("hits", "tracking")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,10 @@ from dialgauge.measures import (
     Score,
     Scores,
     Signature,
-    Summed,
     SystemEvidence,
     intervals,
-    parse_measure,
     parse_measures,
     score_systems,
-    summed_intervals,
 )
 from dialgauge.stats import ratio_intervals
 from measures.toy import LENGTH, TURNS, USERS, Turns
@@ -51,27 +47,6 @@ def system(turns: Turns, *names: str) -> SystemEvidence:
         coverage=Coverage({"turns": Count(expected=4, read=4, scored=4, failed=0)}),
         left_out={"SA": "there is no inventory"},
     )
-
-
-def test_a_score_says_all_that_is_needed_to_read_it() -> None:
-    (scores,) = score_systems([system(TURNS, "JGA", "FGA@0.5", "Length")], Resampling(200, seed=1))
-    score = scores["FGA@0.5"]
-    assert score.value == parse_measure("FGA@0.5").value(TURNS)
-    assert score.low is not None and score.high is not None and score.low <= score.value <= score.high
-    assert (score.unit, score.higher_is_better, score.lower, score.upper) == ("share", True, 0.0, 1.0)
-    assert Signature.parse(score.signature) == Signature(measure="FGA@0.5(rule=code,over=turns)", gold="ab")
-    length = scores["Length"]
-    assert (length.unit, length.higher_is_better, length.upper) == ("slots", False, None)
-    assert scores.signature == Signature(gold="ab", interval="0.95-studentised-200-1")
-    assert list(score.as_dict())[:3] == ["value", "low", "high"]
-
-
-def test_undefined_is_null() -> None:
-    score = Score.of(Measure(LENGTH), math.nan, math.nan, None)
-    assert (score.value, score.low, score.high) == (None, None, None)
-    assert Signature.parse(score.signature)["measure"] == "Length"
-    (scores,) = score_systems([system(TURNS, "JGA")])
-    assert (scores["JGA"].value, scores["JGA"].low) == (0.5, None)
 
 
 def test_a_score_that_is_not_there_says_why() -> None:
@@ -107,28 +82,6 @@ def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
     alone = [intervals([[(each, each.sums(turns)) for each in measures]], how)[0] for turns in both]
     ends = [[[one.ends for one in row] for row in rows] for rows in (alone, together)]
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
-
-
-def test_a_mean_over_groups_has_an_interval_around_it() -> None:
-    turns = random_turns(5)
-    measure = parse_measure("F1(average=slot)")
-    ((made,),) = intervals([[(measure, measure.sums(turns))]], Resampling(300))
-    assert made.low < measure.value(turns) < made.high
-    assert made.made == "0.95-jackknife"
-
-
-def test_no_dialogues_have_no_interval() -> None:
-    nothing = Turns(np.array([], np.int32), np.array([]), np.array([]), (np.zeros((1, 0)), np.zeros((1, 0))))
-    measures = parse_measures(["JGA", "F1(average=slot)"])
-    [made] = intervals([[(each, each.sums(nothing)) for each in measures]], Resampling(10))
-    assert not any(one.defined for one in made)
-
-
-def test_resampling_prints_as_signatures_have_it() -> None:
-    assert str(Resampling(1000, 0, 0.95)) == "0.95-studentised-1000-0"
-    for how in (Resampling(200, 3, 0.9), Resampling(method="percentile")):
-        assert Resampling.parse(str(how)) == how
-    assert Resampling.parse("") is None
 
 
 def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
@@ -175,31 +128,6 @@ def test_a_value_of_several_sums_has_the_interval_of_its_resampled_sums() -> Non
     assert scores["Same"].low == pytest.approx(scores["JGA"].low, abs=1e-12)
     assert scores["Same"].high == pytest.approx(scores["JGA"].high, abs=1e-12)
     assert set(scores.frame()["measure"]) == {"JGA", "Same"}
-
-
-@pytest.mark.parametrize(
-    ("lengths", "bounds", "made"),
-    [
-        ([5.0] * 12, (0.0, 1.0), "0.95-studentised-100-0"),
-        ([2.0] * 11 + [60.0], (0.0, 1.0), "0.95-one-more-unit"),
-        ([2.0] * 23 + [90.0], (0.0, 1.0), "0.95-studentised-100-0"),
-        ([1.0] * 12, (0.0, math.inf), "0.95-one-more-amount"),
-        ([1.0] * 501, (0.0, math.inf), "0.95-studentised-100-0"),
-    ],
-)
-def test_which_ratios_get_one_more_unit(lengths: list[float], bounds: tuple[float, float], made: str) -> None:
-    """Few uneven dialogues and amounts; the rest is resampled."""
-    den = np.array(lengths)
-    num = den * np.linspace(0.2, 0.9, len(den))
-    [interval] = summed_intervals([Summed(np.stack([num, den]), bounds)], Resampling(100))
-    assert interval.made == made and interval.low < num.sum() / den.sum() < interval.high
-    [percentile] = summed_intervals([Summed(np.stack([num, den]), bounds)], Resampling(100, method="percentile"))
-    assert percentile.made == "0.95-percentile-100-0"
-
-
-def test_amounts_that_are_all_equal_have_no_interval() -> None:
-    [interval] = summed_intervals([Summed(np.stack([np.full(9, 3.0), np.ones(9)]), (0.0, math.inf))], Resampling(100))
-    assert not interval.defined
 
 
 def test_where_no_interval_is_resampled_the_shared_signature_says_nothing_of_resamples() -> None:

@@ -15,7 +15,6 @@ import msgspec
 import polars
 import pytest
 
-import dialgauge
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import parquet_bytes
@@ -312,10 +311,3 @@ def test_names_and_addresses_are_shown_without_harm(monkeypatch: pytest.MonkeyPa
         fingerprint("nowhere")
     with pytest.raises(DialgaugeError, match="file, not a run store"):
         Store(Path(__file__)).list()
-
-
-def test_the_public_names_store_and_find(tmp_path: Path) -> None:
-    gold = {"d1": [{"hotel-area": "north"}]}
-    for _ in range(2):
-        dialgauge.score(gold, {"mine": gold}, measures="JGA").save(dialgauge.Store(tmp_path))
-    assert [run.name for run in dialgauge.Store(tmp_path).list()] == ["mine"]

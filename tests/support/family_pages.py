@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
 #: What no page may let through: markup in text and in attributes, control characters, reversed reading order.
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{ 7 * 7 }}\x1b[31m\x00\u202e&amp;"
-_PAGE = """{% import view.template as family with context %}{% import "parts.html" as parts with context %}
-{{ parts.badges(view.badges) }}
-{{ family.overview(view) }}{{ family.legend() }}{{ parts.turns(view, family) }}"""
 
 
 def changed(run: Run, change: Callable[[str, polars.DataFrame], polars.DataFrame | None]) -> Run:

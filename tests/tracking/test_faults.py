@@ -80,13 +80,6 @@ def test_first_errors_are_counted_by_an_integer_rule() -> None:
     assert [row["dialogues"] for row in table.records()] == wanted
 
 
-def test_no_faults_at_all() -> None:
-    gold, theirs = pair_of_dialogues(SECOND)
-    run = score([gold], {"it": [theirs]}, intervals=False)[0]
-    assert slot_episodes(run) == [] and first_errors(run).turn == {}
-    assert not run_page(run, ["confusions"]).tables["confusions"].rows
-
-
 def test_sensitivity_counts_flips_and_swaps() -> None:
     times = pair_of_dialogues([({"train-leaveat": "09:00"}, {"train-leaveat": "9 : 00"})] * 3, "T")
     two = [pair_of_dialogues([({}, {"train-leaveat": "09:00"}), ({}, {}), ({}, {})], "T")[1]]

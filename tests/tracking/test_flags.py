@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
-import polars as pl
 import pytest
 
 from dialgauge import score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.tracking import DEFAULT_MEASURES, Counts, read_counts, slot_episodes
-
-CORRECT = 1
+from dialgauge.tracking import read_counts
 
 SLOTS = [("hotel", "area"), ("hotel", "book_people"), ("train", "leaveAt")]
 
@@ -42,27 +37,6 @@ STATES: list[State] = [
 ]
 
 
-def test_flags_alone() -> None:
-    found = score(None, {"it": flags(*ROWS)})[0]
-    assert found["JGA"] == pytest.approx(1 / 5)
-    assert found["SA"] == pytest.approx((150 - 1 - 1 - 2 - 1) / 150)
-    # Exact; new error; the same error; another error; the errors changed again although one was repaired.
-    weights = [1.0, 0.0, 1 - math.exp(-0.5), 0.0, 0.0]
-    assert found["FGA@0.5"] == pytest.approx(sum(weights) / 5)
-    assert "rule=error-set" in str(found.scores["FGA@0.5"].signature)
-    assert set(found.details["left_out"]) == {"AGA", "RSA", "F1"}
-    assert set(found.scores) == set(DEFAULT_MEASURES) - set(found.details["left_out"])
-
-
-def test_flags_with_gold() -> None:
-    found = score(gold(*STATES), {"it": flags(*ROWS)})[0]
-    # C, M, W by turn: (0,0,0), (0,1,0), (0,1,0), (0,2,0), (1,0,1)
-    assert found["AGA"] == pytest.approx((0 + 0 + 0 + 1) / 4)
-    assert found["RSA"] == pytest.approx((0 + 0 + 0 + 0 + 1 / 2) / 5)
-    assert set(found.details["left_out"]) == {"F1"}
-    assert read_counts(found).totals()["spurious"] == 1
-
-
 @pytest.mark.parametrize(
     ("measure", "why"),
     [
@@ -83,28 +57,12 @@ def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
         score(gold(*STATES), {"it": flags(*ROWS)}, measures=[measure])
 
 
-def test_what_flags_can_give() -> None:
-    found = score(
-        None, {"it": flags(*ROWS)}, measures=["TurnMatch", "FinalJGA", "DialogueExact", "FGA@1(rule=error-set)"]
-    )[0]
-    assert found["TurnMatch"] == pytest.approx(2 / 5)
-    assert float(found["FinalJGA"]) == found["DialogueExact"] == 0.0
-
-
-def test_views_of_flags() -> None:
-    found = score(gold(*STATES), {"it": flags(*ROWS)})[0]
-    parts = found.table("part_scores").filter(measure=pl.concat_str(pl.lit("JGA[turn="), "part", pl.lit("]")))
-    assert parts.select("by", "turns").rows() == [("turn", 1)] * 5
-    with pytest.raises(DialgaugeError, match="only flags"):
-        slot_episodes(found)
-
-
-def _places(counts: Counts) -> list[int]:
-    """The position of each scored turn among the scored turns of its dialogue."""
-    places: list[int] = []
-    for first in counts.first.tolist():
-        places.append(0 if first else places[-1] + 1)
-    return places
+def test_what_flags_cannot_give_says_why() -> None:
+    alone = score(None, {"it": flags(*ROWS)}, intervals=False)[0]
+    assert "predicted values" in alone.details["left_out"]["F1"], "gold would not help"
+    assert "give the gold file" in alone.details["left_out"]["RSA"]
+    with pytest.raises(DialgaugeError, match="wrong values from missed"):
+        score(gold(*STATES), {"it": flags(*ROWS)}, measures="AGA(form=jaccard)")
 
 
 def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
@@ -113,11 +71,3 @@ def test_turns_without_flags_scored_as_empty_are_wrong() -> None:
     assert found["JGA"] == pytest.approx(1 / 6)
     assert read_counts(found).turns.missed[-1] == 1
     assert read_counts(found).turns.correct[-1] == 0
-
-
-def test_what_flags_cannot_give_says_why() -> None:
-    alone = score(None, {"it": flags(*ROWS)}, intervals=False)[0]
-    assert "predicted values" in alone.details["left_out"]["F1"], "gold would not help"
-    assert "give the gold file" in alone.details["left_out"]["RSA"]
-    with pytest.raises(DialgaugeError, match="wrong values from missed"):
-        score(gold(*STATES), {"it": flags(*ROWS)}, measures="AGA(form=jaccard)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialgauge import Accumulator, Run, Store, compare, score
+from dialgauge import Accumulator, Run, Store, score
 from dialgauge.dialogue import Dialogue
-from dialgauge.errors import DialgaugeError
 from dialgauge.measures import MANY_UNITS, Resampling, Signature, Summed, parse_measure, summed_intervals
-from dialgauge.report import run_page
 from dialgauge.tracking import DEFAULT_MEASURES
 from tracking.corpora import pair_of_dialogues
 
@@ -42,45 +39,6 @@ def scored(measures: Any = None, **how: Any) -> Run:
     return score(gold, {"it": theirs}, measures=measures, **how)[0]
 
 
-@pytest.mark.parametrize(
-    ("measure", "value"),
-    [
-        ("JGA[hotel]", 2 / 4),
-        ("SA[hotel]", 1 - 3 / 30 / 4),
-        ("SA(T=part)[hotel]", 1 - 3 / 10 / 4),
-        # Right, wrong, wrong with nothing new, right again.
-        ("FGA@0.5[hotel]", (2 + 1 - math.exp(-0.5)) / 4),
-        ("FGA@0.25[hotel]", (2 + 1 - math.exp(-0.25)) / 4),
-        ("F1[hotel-area]", 4 / 8),
-        ("JGA[hotel-area]", 7 / 9),
-        ("JGA[turn=0]", 2 / 3),
-        ("JGA[domains=1]", 4 / 9),
-        ("FinalJGA[hotel]", 1.0),
-        ("FinalJGA[turn=1]", 2 / 3),
-        ("DialogueExact[turn=0]", 2 / 3),
-        ("F1(average=slot)[hotel]", (4 / 8 + 4 / 5) / 2),
-        ("F1(average=slot)[turn=1]", (0 + 0 + 1) / 3),
-    ],
-)
-def test_values_counted_by_hand(measure: str, value: float) -> None:
-    assert float(scored([measure], intervals=False)[measure]) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("part", "sentence"),
-    [
-        ("trian", "no state has a domain or slot 'trian'. Did you mean 'train'"),
-        ("taxi", "no gold state has the domain 'taxi'"),
-        ("turn=9", "no scored dialogue has that turn"),
-        ("domains=3", "no dialogue has 3 domains"),
-        ("turn=x", "no state has a domain or slot"),
-    ],
-)
-def test_a_part_that_is_not_there_is_an_error(part: str, sentence: str) -> None:
-    with pytest.raises(DialgaugeError, match=sentence.replace("?", ".")):
-        scored([f"JGA[{part}]"])
-
-
 def test_every_run_keeps_its_parts_as_scores(tmp_path: Path) -> None:
     """What is kept equals what is asked for by name, value and interval; and it survives a store."""
     gold, theirs = corpus()
@@ -98,32 +56,6 @@ def test_every_run_keeps_its_parts_as_scores(tmp_path: Path) -> None:
         assert [asked[name][end] for end in ("value", "low", "high")] == [found.value, found.low, found.high], name
         assert Signature.parse(found.signature)["measure"].endswith(name[name.index("[") :])
         assert Signature.parse(found.signature).get("interval") == asked[name]["interval"]
-
-
-def test_only_the_usual_measures_have_kept_parts() -> None:
-    assert {
-        row[0] for row in scored("FinalJGA,JGA").table("part_scores").select("measure").rows() if "turn" in row[0]
-    } == {f"JGA[turn={number}]" for number in range(4)}
-    assert not scored("FinalJGA").table("part_scores").height
-
-
-def test_parts_that_were_named_are_shown() -> None:
-    names = ["JGA", "JGA[hotel]", "Precision", "JGA[turn=1]"]
-    shown = run_page(scored(names)).tables["scores"]
-    assert [row["measure"] for row in shown.records()] == names and shown.first is None
-    many = run_page(scored("all,JGA[hotel]"), ["scores"]).tables["scores"]
-    assert [row["measure"] for row in many.records()][: many.first] == [*DEFAULT_MEASURES, "JGA[hotel]"]
-
-
-def test_parts_are_compared_like_other_measures() -> None:
-    gold, theirs = corpus()
-    comparison = compare(gold, {"it": theirs, "gold": gold_as_predicted(gold)}, measures="JGA[hotel],JGA", resamples=50)
-    assert float(comparison["it"]["JGA[hotel]"]) == 0.5 and float(comparison["gold"]["JGA[hotel]"]) == 1.0
-
-
-def gold_as_predicted(gold: list[Dialogue]) -> list[Dialogue]:
-    talks = ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))
-    return [pair_of_dialogues([(right, right) for right, _ in states], name)[1] for states, name in talks]
 
 
 def test_parts_of_batches_add_up() -> None:
@@ -146,18 +78,6 @@ def test_shares_out_of_their_bounds_are_no_shares() -> None:
     assert (found["it"]["SA"].value, found["it"]["SA"].unit) == (-3.0, "ratio")
     assert found["it"]["JGA"].unit == "share"
     assert "-300" not in str(found) and "−300" not in str(found)
-
-
-def test_many_units_are_not_drawn() -> None:
-    rng = np.random.default_rng(0)
-    den = np.full(MANY_UNITS + 1, 7.0)
-    num = rng.binomial(7, 0.6, len(den)).astype(float)
-    drawn, linear = (
-        summed_intervals([Summed(np.stack([num[:size], den[:size]]), (0.0, 1.0))], Resampling(200))[0]
-        for size in (MANY_UNITS, MANY_UNITS + 1)
-    )
-    assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-200-0"
-    assert linear.ends == pytest.approx(drawn.ends, abs=2e-4)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -196,3 +116,15 @@ def _scored_talks(talks: list[list[tuple[dict[str, str], dict[str, str]]]], meas
     pairs = [pair_of_dialogues(states, f"d{number}") for number, states in enumerate(talks)]
     gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     return score(gold, {"it": theirs}, measures=measures, profile="verbatim", intervals=False)[0]
+
+
+def test_many_units_are_not_drawn() -> None:
+    rng = np.random.default_rng(0)
+    den = np.full(MANY_UNITS + 1, 7.0)
+    num = rng.binomial(7, 0.6, len(den)).astype(float)
+    drawn, linear = (
+        summed_intervals([Summed(np.stack([num[:size], den[:size]]), (0.0, 1.0))], Resampling(200))[0]
+        for size in (MANY_UNITS, MANY_UNITS + 1)
+    )
+    assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-200-0"
+    assert linear.ends == pytest.approx(drawn.ends, abs=2e-4)

@@ -14,8 +14,6 @@ from dialgauge.tracking import write_rating_sheets
 from support.commands import dialgauge as command
 from support.doc_pages import DOCS
 
-_EXAMPLES = ("HOTEL1", "TRAIN1", "FOOD1")
-
 pytestmark = pytest.mark.usefixtures("own_folder")
 
 
@@ -63,27 +61,6 @@ def test_the_rate_behind_the_ratings_is_found(tmp_path: Path) -> None:
     assert forgiving["behind"] is None and jga["behind_low"] > 0, "JGA falls short of the measure behind the ratings"
     assert forgiving["low"] <= forgiving["mean"] <= forgiving["high"]
     assert "goes with these ratings best at" in run_page(run, ["ratings"]).tables["ratings"].answer
-
-
-def test_one_system_is_enough_for_correlations() -> None:
-    gold, predicted = _talks(np.random.default_rng(1), 12)
-    run = dialgauge.score(gold, {"mine": predicted}, profile="verbatim", intervals=False)[0]
-    rows = run_page(run, ["correlation"]).tables["correlation"].records()
-    assert {(row["kind"], row["over"]) for row in rows} == {
-        (kind, over) for kind in CORRELATIONS for over in ("turns", "dialogues")
-    }
-
-
-def test_the_command_takes_ratings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ratings, store = tmp_path / "ratings.csv", ("--store", tmp_path / "runs")
-    lines = [f"{name},{rater},{number % 2}" for number, name in enumerate(_EXAMPLES) for rater in "ab"]
-    ratings.write_text("dialogue,rater,rating\n" + "\n".join(lines) + "\n")
-    gold, careful = (DOCS / "examples" / f"{name}.jsonl" for name in ("gold", "careful"))
-    shown = command(capsys, "score", gold, careful, "--ratings", ratings, *store)
-    assert shown.code == 0 and "Correlation with people's ratings" in shown.out
-    ratings.write_text("system,dialogue,rater,rating\nother,d1,a,1\n")
-    refused = command(capsys, "score", gold, careful, "--ratings", ratings, *store)
-    assert refused.code == 2 and "the rated system 'other' was not scored" in refused.err
 
 
 def test_sheets_are_drawn_by_a_seed_scored_again_and_rated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

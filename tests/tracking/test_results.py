@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling
 from dialgauge.report import run_page
@@ -20,13 +18,11 @@ from dialgauge.tracking import (
     ALL_MEASURES,
     Accumulator,
     LooseState,
-    StateComparison,
     compute,
 )
-from dialgauge.values import profile_named
 from runs.contract import assert_run_contract
 from support.soak import examples
-from tracking.corpora import corpora, pair_of_dialogues, prepared
+from tracking.corpora import corpora, pair_of_dialogues
 
 RIGHT = [({"hotel-area": "north"}, {"hotel-area": "north"}), ({"hotel-area": "north"}, {"hotel-area": "south"})]
 WRONG: list[tuple[dict[str, str], dict[str, str]]] = [({"train-day": "monday"}, {})]
@@ -35,63 +31,6 @@ WRONG: list[tuple[dict[str, str], dict[str, str]]] = [({"train-day": "monday"}, 
 def data(copies: int = 4) -> tuple[list[Dialogue], list[Dialogue]]:
     pairs = [pair_of_dialogues(RIGHT if n % 3 else WRONG, f"D{n}") for n in range(copies)]
     return [one for one, _ in pairs], [two for _, two in pairs]
-
-
-def compared(gold: list[Dialogue], theirs: list[Dialogue]) -> StateComparison:
-    return prepared(gold, {"it": theirs}).comparison("it", profile_named("canon"))
-
-
-def test_intervals_of_slot_means_contain_the_value() -> None:
-    gold, theirs = data(30)
-    theirs[1::4] = [Dialogue(id=one.id, turns=()) for one in theirs[1::4]]
-    found = dialgauge.score(
-        gold, {"it": theirs}, measures="F1(average=gold-slot),F1(average=domain)", coverage="empty"
-    )[0]
-    for score in found.scores.values():
-        assert score.low is not None and score.high is not None and score.value is not None
-        assert score.low <= score.value <= score.high
-        assert score.low < score.high
-
-
-def test_dialogue_scores_follow_the_contract() -> None:
-    gold, theirs = data()
-    found = dialgauge.score(gold, {"it": theirs}, measures="all", intervals=False)[0]
-    frame = found.table("dialogue_scores")
-    assert dict(frame.schema) == {
-        "dialogue": polars.String,
-        "measure": polars.String,
-        "num": polars.Float64,
-        "den": polars.Float64,
-    }
-    for (name,), rows in frame.group_by("measure"):
-        assert rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum() == pytest.approx(found[str(name)])
-        assert rows["den"].to_numpy().min() > 0
-    assert "F1(average=slot)" not in frame["measure"].to_list()
-
-
-def test_turn_and_slot_tables() -> None:
-    gold, theirs = data()
-    found = dialgauge.score(gold, {"it": theirs}, intervals=False)[0]
-    assert found.table("turn_scores").height == 6
-    assert found.table("turn_scores")["error_type"].to_list()[:3] == ["type1", "exact", "type1"]
-    assert found.table("turn_scores")["JGA"].mean() == pytest.approx(found["JGA"])
-    assert found.table("turn_scores")["user_turn"].to_list() == [0, 0, 1, 0, 1, 0]
-    assert found.table("turn_scores").columns[:3] == ["dialogue", "turn", "user_turn"]
-    slots = found.table("slot_scores")
-    assert slots.filter(polars.col("slot") == "area")["correct"].sum() == 2
-    errors = found.table("slot_errors")
-    assert errors.select("dialogue", "user_turn", "slot", "kind", "gold", "predicted").rows()[:2] == [
-        ("D0", 0, "day", "missed", "monday", None),
-        ("D1", 1, "area", "wrong", "north", "south"),
-    ]
-
-
-def test_several_systems_and_profiles_in_one_go() -> None:
-    gold, theirs = data()
-    results = dialgauge.score(gold, {"a": theirs, "b": gold}, profile=["plain", "canon"], intervals=False)
-    assert list(results) == ["a (plain)", "b (plain)", "a (canon)", "b (canon)"]
-    assert results["b (plain)"]["JGA"] == 1.0
-    assert results.frame().height == 4 * 7
 
 
 @settings(max_examples=examples(25), deadline=None)
@@ -143,25 +82,6 @@ def test_the_manner_of_hugging_face() -> None:
         compute(predictions=[[{"area": "x"}]], references=[[{}]])
 
 
-def test_stored_runs(tmp_path: Path) -> None:
-    gold, theirs = data()
-    results = dialgauge.score(gold, {"mine": theirs})
-    run = Store(tmp_path).open(Store(tmp_path).add(results[0]).id)
-    assert run.manifest.kind == "tracking"
-    assert run.manifest.signature == results.signature
-    assert run.scores["JGA"].value == results[0]["JGA"]
-    assert run.manifest.config["coverage"] == "intersection"
-    frame = run.table("dialogue_scores")
-    rows = frame.filter(polars.col("measure") == "RSA")
-    assert float(rows["num"].sum()) / float(rows["den"].sum()) == pytest.approx(results[0]["RSA"])
-    assert set(run.tables) == {
-        "dialogues", "turns", "dialogue_scores", "turn_scores", "slot_scores", "slot_errors", "slot_rewordings",
-        "part_scores", "part_sums", "predictions",
-    }  # fmt: skip
-    assert_run_contract(results[0])
-    assert_run_contract(run)
-
-
 @settings(max_examples=examples(20), deadline=None)
 @given(corpora(), st.sampled_from(["canon", "trippy_variants", "verbatim"]))
 def test_a_stored_run_shows_what_the_scored_one_does(
@@ -206,28 +126,10 @@ def test_asking_for_what_is_not_there() -> None:
         results["mine"]["SA"]
 
 
-def test_empty_lists_of_measures_and_profiles_are_errors() -> None:
-    gold, theirs = data()
-    with pytest.raises(DialgaugeError, match="no measure was named"):
-        dialgauge.score(gold, {"it": theirs}, measures=[])
-    with pytest.raises(DialgaugeError, match="no profile was named"):
-        dialgauge.score(gold, {"it": theirs}, profile=[])
-
-
 @pytest.mark.parametrize("bad", [{"hotel-area": None}, {"hotel": {"area": 5}}, {"hotel-area": ["north", 1]}, "hotel"])
 def test_states_that_are_none_are_errors(bad: Any) -> None:
     with pytest.raises(DialgaugeError, match=r"strings|mapping"):
         compute(predictions=[[bad]], references=[[{"hotel-area": "north"}]])
-
-
-def test_predictions_outside_an_ontology_are_counted() -> None:
-    state: State = {"hotel": {"area": ("north",), "colour": ("red",)}}
-    gold = [Dialogue(id="a", turns=(Turn(speaker="user", state={"hotel": {"area": ("north",)}}),))]
-    theirs = [Dialogue(id="a", turns=(Turn(speaker="user", predicted=state),))]
-    ontology = Ontology(domains={"hotel": {"area": SlotSpec(), "stars": SlotSpec()}})
-    found = dialgauge.score(gold, {"it": theirs}, profile="verbatim", ontology=ontology, intervals=False)[0]
-    assert found["SA"] == 0.5
-    assert found.details["counts"]["off_ontology"] == 1
 
 
 def test_accumulators_count_what_is_missing() -> None:

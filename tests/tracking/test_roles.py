@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 import dialgauge
-from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DialogueFormat, formats
 from dialgauge.measures import Signature
 from support.commands import dialgauge as run
 from support.examples import EXAMPLES, as_json
 from support.soak import MANY
-from tracking.corpora import flat_state
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -109,38 +107,6 @@ def test_two_trackers_without_a_gold_file(capsys: pytest.CaptureFixture[str], tm
     assert run(capsys, "score", "self", one, other, "--resamples", "0").code == 0
 
 
-def test_swapped_files_of_sgd(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
-    """Predictions have the shape of the dataset, but lack its dialogue acts."""
-    gold, pred = (shared_data / "sgd" / f"{name}_dialogues_001.json.gz" for name in ("dev", "synthetic_pred"))
-    done = run(capsys, "score", pred, gold, "-p", "verbatim")
-    assert done.code == 2 and "annotated with dialogue acts" in done.err and ORDER in done.err
-    right = run(capsys, "score", gold, pred, "-p", "verbatim", "--resamples", "0", "-m", "JGA", "--json", "-")
-    assert "roles:GOLD=gold,PRED=states" in json.loads(right.out)["runs"][0]["signature"]
-
-
-def test_swapped_dialogues_in_memory() -> None:
-    gold = [Dialogue(id="a", turns=(Turn(speaker="user", state=flat_state({"hotel-area": "north"})),))]
-    both = [
-        Dialogue(
-            id="a",
-            turns=(
-                Turn(
-                    speaker="user",
-                    state=flat_state({"hotel-area": "north"}),
-                    predicted=flat_state({"hotel-area": "east"}),
-                ),
-            ),
-        )
-    ]
-    assert dialgauge.score(gold, {"it": both}, intervals=False)[0]["JGA"] == 0.0
-    with pytest.raises(DialgaugeError, match="cannot be GOLD"):
-        dialgauge.score(both, {"it": gold})
-    itself = dialgauge.score(gold, {"gold": gold}, intervals=False)
-    assert itself[0]["JGA"] == 1.0
-    assert Signature.parse(itself.signature)["roles"] == "GOLD=gold,PRED=states"
-    assert itself.signature != dialgauge.score(gold, {"it": both}, intervals=False).signature
-
-
 def test_states_that_a_system_predicted_in_a_format_of_gold_are_one_command_away(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,39 +118,6 @@ def test_states_that_a_system_predicted_in_a_format_of_gold_are_one_command_away
     command = " ".join(done.err.split()).partition("'dialgauge ")[2].partition(" --to sgd'")[0]
     assert run(capsys, *shlex.split(command), "--to", "sgd").code == 0
     assert run(capsys, "score", gold, "predictions.json", "-m", "JGA", "--resamples", "0").code == 0
-
-
-@pytest.mark.soak
-def test_real_files_in_every_place(capsys: pytest.CaptureFixture[str], shared_data: Path) -> None:
-    gold = shared_data / "multiwoz21/val.json.gz"
-    folder = shared_data / "dst_predictions"
-    for path in sorted(folder.glob("*.gz")):
-        done = run(capsys, "score", path, gold)
-        assert (done.code, done.out) == (2, "") and "cannot be GOLD" in done.err, path
-    for arguments in ([gold], ["self", gold]):
-        done = run(capsys, "score", *arguments)
-        assert done.code == 2 and "it has gold states but no predictions" in done.err
-    assert "cannot be PRED" in run(capsys, "score", gold, gold).err
-
-
-def test_runs_keep_the_role_of_every_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    gold, both = written(tmp_path, "native gold"), written(tmp_path, "nested")
-    for number, arguments in enumerate(([gold, both], [both], [written(tmp_path, "flags")])):
-        store = dialgauge.Store(tmp_path / f"runs{number}")
-        assert run(capsys, "score", *arguments, "--resamples", "0", "--store", store.folder).code == 0
-        manifest = store.list()[0]
-        roles = [(one.role, Path(one.path).name) for one in manifest.inputs]
-        assert (
-            roles
-            == [
-                [("gold", gold.name), ("predictions", both.name)],
-                [("gold and predictions", both.name)],
-                [("predictions", "flags")],
-            ][number]
-        )
-        assert Signature.parse(manifest.signature)["roles"] == (
-            "GOLD=gold,PRED=predictions", "PRED=gold+predictions", "PRED=flags",
-        )[number]  # fmt: skip
 
 
 def test_one_file_in_both_places_is_refused_by_whatever_name(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import weakref
 from pathlib import Path
 
 import numpy as np
@@ -119,18 +117,6 @@ def test_counts_are_read_back_as_they_were() -> None:
     assert counts.totals() == again.totals()
 
 
-def test_turns_are_positions_in_the_dialogue() -> None:
-    run = own_gold()[0]
-    assert run.table("turn_scores").select("turn", "user_turn").rows() == [(1, 0)]
-    assert run.table("slot_errors").select("turn", "user_turn", "kind").rows() == [(1, 0, "missed")]
-    assert run.table("turns")["speaker"].to_list() == ["system", "user"]
-
-
-def test_runs_of_one_gold_share_their_dialogues(tmp_path: Path) -> None:
-    corpora = {kept(run, tmp_path).manifest.corpus for run in states().runs}
-    assert len(corpora) == 1
-
-
 def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
     gold = gold_dialogues(8)
     theirs = tracker(gold, 0.2, 1)
@@ -145,24 +131,6 @@ def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
     assert scores.frame().rows() == whole.table("dialogue_scores").rows()
     for name in set(whole.scores) - set(own):  # the order of slots is that of the alphabet here
         assert scores[name].value == pytest.approx(whole.scores[name].value)
-
-
-def test_dialogues_are_let_go_without_the_garbage_collector() -> None:
-    """A cycle would keep whole corpora until the collector comes, which takes a tenth of a short command's time."""
-
-    class Dialogues(list[Dialogue]):
-        pass
-
-    gold = Dialogues(gold_dialogues(3))
-    watched = weakref.ref(gold)
-    gc.disable()
-    try:
-        results = dialgauge.score(gold, {"a": tracker(gold, 0.2, 1)})
-        assert len(results[0].tables) == 10
-        del results, gold
-        assert watched() is None
-    finally:
-        gc.enable()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from dialgauge import read, score
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.measures import Signature
-from dialgauge.tracking import cut_down, declared_scope
+from dialgauge.tracking import declared_scope
 
 HOTEL: State = {"hotel": {"area": ("north",)}}
 BOTH: State = {**HOTEL, "taxi": {"leaveAt": ("09:15",)}}
@@ -56,19 +56,6 @@ def test_a_file_of_one_domain_is_scored_on_that_domain(tmp_path: Path) -> None:
 )
 def test_other_files_are_scored_on_everything(dialogues: list[Dialogue]) -> None:
     assert declared_scope(dialogues) == {}
-
-
-def test_each_dialogue_has_its_own_domain() -> None:
-    taxi: State = {"taxi": {"leaveAt": ("09:15",)}}
-    scope = declared_scope([predicted("A.json", "Hotel", HOTEL), predicted("b", "taxi", taxi)])
-    assert scope == {"a": "hotel", "b": "taxi"}
-    cut = cut_down([gold("a", BOTH), gold("B", BOTH), gold("c", BOTH)], scope)
-    assert [dialogue.turns[0].state for dialogue in cut] == [HOTEL, taxi, BOTH]
-
-
-def test_the_first_domain_declared_and_another_one_held() -> None:
-    scope = declared_scope([predicted("a", "restaurant", HOTEL), predicted("b", "hotel", {})])
-    assert scope == {"a": "hotel", "b": "hotel"}
 
 
 def test_predictions_beyond_the_gold_of_the_domain_still_count() -> None:

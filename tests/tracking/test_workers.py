@@ -50,19 +50,7 @@ def test_everything_is_as_from_one_file(files: Path, gold: str, predicted: str, 
         assert many.table(name).equals(one.table(name)), name
 
 
-def test_a_dialogue_in_two_files_is_an_error(files: Path) -> None:
-    (files / "tracker" / "part-9.jsonl").write_bytes((files / "tracker" / "part-1.jsonl").read_bytes())
-    with pytest.raises(DialgaugeError, match=r"the dialogue is also in .*part-1"):
-        scored(files, "gold.jsonl", "tracker", WorkPlace("local"))
-
-
 def test_a_file_that_cannot_be_read_is_named(files: Path) -> None:
     (files / "tracker" / "part-1.jsonl").write_text("{")
     with pytest.raises(DialgaugeError, match=r"part-1\.jsonl"):
-        scored(files, "gold.jsonl", "tracker", WorkPlace("local"))
-
-
-def test_files_of_two_formats_do_not_go_together(files: Path) -> None:
-    (files / "tracker" / "part-9.json").write_text('{"x1": {"0": {"gt": {"hotel": {}}, "pr": {"hotel": {}}}}}')
-    with pytest.raises(DialgaugeError, match="it is in the format"):
         scored(files, "gold.jsonl", "tracker", WorkPlace("local"))

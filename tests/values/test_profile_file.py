@@ -37,20 +37,6 @@ def written(folder: Path, text: str) -> str:
     return str(path)
 
 
-def test_every_kind_of_rule(tmp_path: Path) -> None:
-    profile = profile_named(written(tmp_path, WHOLE))
-    assert profile.label.startswith("mine@2-")
-    assert profile.inventory == profile_named("canon").inventory
-    assert profile.normalise(("hotel", "type"), ("B & B",), "gold") == ("bed and breakfast",)
-    assert profile.normalise(("attraction", "name"), ("St. John's",), "gold") == ("saint john's",)
-    assert profile.normalise(("hotel", "area"), ("unknown",), "predicted") == ()
-    assert profile.normalise(("hotel", "area"), ("unknown",), "gold") == ("unknown",)
-    assert profile.normalise(("hotel", "area"), ("center",), "gold") == ("centre", "downtown")
-    assert profile.normalise(("hotel", "area"), ("north|south",), "predicted") == ("north", "south")
-    assert profile.normalise(("train", "day"), ("a|b",), "gold") == ("a|b",)
-    assert "our tracker abbreviates" in profile.explain()
-
-
 def test_a_changed_rule_changes_the_label(tmp_path: Path) -> None:
     first = profile_named(written(tmp_path, WHOLE)).label
     second = profile_named(written(tmp_path, WHOLE.replace("downtown", "down town"))).label
@@ -77,8 +63,3 @@ def test_a_changed_rule_changes_the_label(tmp_path: Path) -> None:
 def test_mistakes_are_sentences(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         profile_named(written(tmp_path, text))
-
-
-def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(DialgaugeError, match="cannot be read"):
-        profile_named(str(tmp_path / "absent.yaml"))

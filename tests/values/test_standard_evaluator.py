@@ -37,11 +37,6 @@ def test_texts_of_equal_length_are_compared_in_their_order() -> None:
         assert similarity(wanted, row) == _naive(wanted, row)
 
 
-def test_what_is_alike_and_what_rapidfuzz_would_take_for_it() -> None:
-    assert similarity("curry garden", "yu garden") == 89
-    assert (similarity("", ""), similarity("", "a"), similarity("a", "")) == (100, 0, 0)
-
-
 texts = st.text("abc d", max_size=14)
 
 
