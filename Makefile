@@ -106,7 +106,7 @@ properties: $(READY)
 	DIALGAUGE_EXAMPLES=new $(BIN)/pytest -n $(WORKERS) --dist worksteal -m hypothesis $(TESTS)
 
 fuzz: $(READY)
-	cd tests && RUST_BACKTRACE=0 ../$(BIN)/python -m fuzz --seconds $(SECONDS) --seed $(SEED) --target "$(TARGET)"
+	cd tests && RUST_BACKTRACE=0 ../$(BIN)/python -m hostile.fuzz --seconds $(SECONDS) --seed $(SEED) --target "$(TARGET)"
 
 golden: $(READY)
 	$(BIN)/python tools/golden.py check $(GOLDEN)

@@ -12,7 +12,7 @@ import pytest
 
 from dialgauge.cli import COMMANDS
 from dialgauge.cli.app import commands_of
-from fuzz.commands import CALLS, sandbox, sound_calls
+from hostile.fuzz.commands import CALLS, sandbox, sound_calls
 from install.fresh import BareInstall, CallOutcome
 from support.town import responses, write_town
 

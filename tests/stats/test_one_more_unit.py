@@ -1,4 +1,4 @@
-"""Intervals with one more unit: scipy's beta as oracle, and their laws. Printed values: tests/numbers/test_trials_laws.py."""
+"""Intervals with one more unit: scipy's beta as oracle, and their laws."""
 
 from __future__ import annotations
 

@@ -1,13 +1,15 @@
-"""For each test a page of its own that is watched."""
+"""For each test a store of its own, and a page in a browser that is watched."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from dialgauge.runs import Store
 from support.browser import PATIENCE, AppFactory, Watch, serving
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Starts a server for an application and gives its address; it stops when the test ends.
 Serve = Callable[[AppFactory], str]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
 
 
 @pytest.fixture

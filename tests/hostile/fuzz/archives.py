@@ -17,8 +17,8 @@ from random import Random
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import recognise, resolve
-from fuzz.mutations import damage_bytes
-from fuzz.target import Target, in_file
+from hostile.fuzz.mutations import damage_bytes
+from hostile.fuzz.target import Target, in_file
 from support.examples import EXAMPLES
 
 _NAMES = (

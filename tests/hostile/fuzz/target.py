@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeAlias
 
-from fuzz.mutations import Mutation
+from hostile.fuzz.mutations import Mutation
 
 #: Gives the sound contents that are damaged.
 Seeds: TypeAlias = Callable[[], list[bytes]]

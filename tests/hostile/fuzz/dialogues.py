@@ -24,8 +24,8 @@ from dialgauge.formats import (
     read,
     recognise,
 )
-from fuzz import mutations
-from fuzz.target import Reading, Target, damaging, in_file
+from hostile.fuzz import mutations
+from hostile.fuzz.target import Reading, Target, damaging, in_file
 from support.examples import EXAMPLES
 from support.reading import part_of, write_bytes
 from support.talks import talk
@@ -77,7 +77,7 @@ _LOGS = ("tau", "tau2", "messages", "inspect", "otel", "langfuse")
 @cache
 def _eval_logs() -> list[bytes]:
     """Logs that inspect_ai wrote, packed in both of its ways."""
-    folder = Path(__file__).parents[1] / "support" / "inspect_logs"
+    folder = Path(__file__).parents[2] / "support" / "inspect_logs"
     return [(folder / name).read_bytes() for name in ("a-0.3.100.eval", "broken-0.3.285.eval")]
 
 

@@ -7,8 +7,8 @@ from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
-from fuzz import mutations
-from fuzz.target import Reading, Seeds, Target, damaging, in_file
+from hostile.fuzz import mutations
+from hostile.fuzz.target import Reading, Seeds, Target, damaging, in_file
 
 
 def yaml_targets() -> Iterator[Target]:

@@ -21,9 +21,9 @@ from random import Random
 from typing import Any
 
 from dialgauge.cli import COMMANDS
-from fuzz.dialogues import seeds_of
-from fuzz.stored_runs import stored_run
-from fuzz.target import Target, kept_folder
+from hostile.fuzz.dialogues import seeds_of
+from hostile.fuzz.stored_runs import stored_run
+from hostile.fuzz.target import Target, kept_folder
 from support import workbench
 from support.documented_calls import add_examples
 from support.examples import EXAMPLES

@@ -1,4 +1,4 @@
-"""``python -m fuzz``: fuzz for so many seconds, or run one case again.
+"""``python -m hostile.fuzz``: fuzz for so many seconds, or run one case again.
 
 A case that kills or stalls the process is the last one printed with ``--verbose``.
 """
@@ -10,12 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.session import Tally, guarded, run_case, schedule
-from fuzz.targets import targets
+from hostile.fuzz.session import Tally, guarded, run_case, schedule
+from hostile.fuzz.targets import targets
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="hostile.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=3600, help="how long")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--target", default="", help="only targets whose name begins so")

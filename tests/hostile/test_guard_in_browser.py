@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from dialgauge.explorer import Guard, local_hosts
-from explorer.conftest import Serve
+from hostile.conftest import Serve
 from support.browser import AppFactory, Watch
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from types import FrameType
 from typing import NamedTuple
 
 from dialgauge.errors import DialgaugeError
-from fuzz.target import Target, kept_folder
-from fuzz.targets import targets
+from hostile.fuzz.target import Target, kept_folder
+from hostile.fuzz.targets import targets
 
 #: Seconds of computing and bytes that a case may take.
 MOST_SECONDS = 10.0
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
     file: str = ""
 
     def __str__(self) -> str:
-        again = f"python -m fuzz --target '{self.target}' --file {self.file}"
+        again = f"python -m hostile.fuzz --target '{self.target}' --file {self.file}"
         return f"case {self.case} of {self.target}, seed {self.seed}: {again}\n{self.what}"
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from fuzz import session
-from fuzz.session import HangError, Tally, case_content, guarded, run_case
-from fuzz.target import Target
-from fuzz.targets import targets
+from hostile.fuzz import session
+from hostile.fuzz.session import HangError, Tally, case_content, guarded, run_case
+from hostile.fuzz.target import Target
+from hostile.fuzz.targets import targets
 from support.soak import examples
 
 SEED = 20261115

@@ -10,9 +10,9 @@ from functools import cache, partial
 from pathlib import Path
 
 from dialgauge.errors import DialgaugeError
-from fuzz import mutations
-from fuzz.dialogues import tracked
-from fuzz.target import Target, damaging, in_file, kept_folder
+from hostile.fuzz import mutations
+from hostile.fuzz.dialogues import tracked
+from hostile.fuzz.target import Target, damaging, in_file, kept_folder
 
 
 def store_targets() -> Iterator[Target]:

@@ -13,10 +13,10 @@ from typing import Any
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read_ontology
-from fuzz import mutations
-from fuzz.dialogues import seeds_of
-from fuzz.mutations import Mutation
-from fuzz.target import Reading, Seeds, Target, damaging, in_file, kept_folder
+from hostile.fuzz import mutations
+from hostile.fuzz.dialogues import seeds_of
+from hostile.fuzz.mutations import Mutation
+from hostile.fuzz.target import Reading, Seeds, Target, damaging, in_file, kept_folder
 
 
 def side_targets() -> Iterator[Target]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from fuzz.archives import archive_targets
-from fuzz.commands import command_targets
-from fuzz.dialogues import dialogue_targets
-from fuzz.side_inputs import side_targets
-from fuzz.stored_runs import store_targets
-from fuzz.target import Target
-from fuzz.yaml_files import yaml_targets
+from hostile.fuzz.archives import archive_targets
+from hostile.fuzz.commands import command_targets
+from hostile.fuzz.dialogues import dialogue_targets
+from hostile.fuzz.side_inputs import side_targets
+from hostile.fuzz.stored_runs import store_targets
+from hostile.fuzz.target import Target
+from hostile.fuzz.yaml_files import yaml_targets
 
 _ROOMS = (dialogue_targets, yaml_targets, archive_targets, side_targets, store_targets, command_targets)
 
