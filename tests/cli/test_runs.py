@@ -201,3 +201,10 @@ def test_sql_leaves_damaged_runs_out_and_exits_with_1(place: Place) -> None:
     assert outcome.code == 1
     assert whole in outcome.out
     assert f"{damaged}/dialogue_scores.parquet" in outcome.out.replace("\n", "")
+
+
+@pytest.mark.parametrize("query", ["SELECT * FROM '/etc/passwd'", "SELEC", "SELECT * FROM rums"])
+def test_sql_that_fails_is_one_sentence(place: Place, query: str) -> None:
+    outcome = place.run("sql", query)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert len(outcome.err.splitlines()) == 1

@@ -7,13 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from dialgauge.runs import Store, new_run
-from support.forked import Forked, forks
 from support.soak import MANY, soak
 
 WRITER = """
@@ -55,23 +53,23 @@ with kept_to_the_end():
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def warm() -> Iterator[None]:
-    with forks("polars", "dialgauge.runs.store"):
-        yield
-
-
-def started(script: str, *arguments: object) -> Forked:
+def started(script: str, *arguments: object) -> subprocess.Popen[str]:
     """A process that has said that it is ready to write."""
-    process = Forked(script, *arguments)
-    assert process.stdout.readline() == b"ready\n"
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert said(process) == "ready\n"
     return process
 
 
-def killed(process: Forked, *, stored: int, after: float) -> None:
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def killed(process: subprocess.Popen[str], *, stored: int, after: float) -> None:
     """Kill a writer some time after it has stored some runs, however long that takes it."""
     for _ in range(stored):
-        assert process.stdout.readline() == b"stored\n"
+        assert said(process) == "stored\n"
     time.sleep(after)
     process.kill()
     process.communicate()
@@ -131,7 +129,7 @@ def test_a_kill_at_any_moment_leaves_whole_runs_only(store: Store) -> None:
 def test_writers_at_the_same_time_do_not_clash(store: Store) -> None:
     writers = [started(WRITER, store.folder, "same", 15) for _ in range(4)]
     for writer in writers:
-        writer.communicate(300)
+        writer.communicate(timeout=300)
     assert [writer.returncode for writer in writers] == [0] * 4
     assert whole(store) == 60
     assert list((store.folder / ".work").iterdir()) == []

@@ -1,7 +1,7 @@
 """One folder with small files of every kind, a store with a run of every kind, and sound calls of every command.
 
 The contracts of the commands (``tests/contracts/test_commands.py``) and of the pages of every kind
-(``tests/explorer/test_pages_of_kinds.py``) work here. A new command is called as its page shows it, or without anything
+(``tests/explorer/test_pages.py``) work here. A new command is called as its page shows it, or without anything
 where it requires nothing; further calls, and those that need other files, stand in :data:`CALLS`.
 """
 

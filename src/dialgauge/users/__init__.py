@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.causes import CAUSES as CAUSES
     from dialgauge.users.config import GcdfConfig as GcdfConfig, load_config as load_config
+    from dialgauge.users.corpus_likeness import likeness as likeness, likeness_table as likeness_table
     from dialgauge.users.figures import (
         BAR_WORDS as BAR_WORDS,
         PaperFigure as PaperFigure,
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
         paper_figures as paper_figures,
     )
     from dialgauge.users.find import find_conversations as find_conversations
-    from dialgauge.users.gcdf1_tree import gcdf1_tree as gcdf1_tree
+    from dialgauge.users.gcdf1_results import gcdf1_tree as gcdf1_tree
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
-    from dialgauge.users.likeness import likeness as likeness, likeness_table as likeness_table
     from dialgauge.users.profile import (
         domain_profile as domain_profile,
         load_profile as load_profile,
