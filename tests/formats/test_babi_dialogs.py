@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import SILENCE, is_silence, load_candidates, load_kb, recognise
+from dialgauge.formats import SILENCE, recognise
 from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes
 from support.soak import some
@@ -77,31 +77,6 @@ def test_turns_facts_and_raw_text() -> None:
     assert write_bytes("babi", [dialogue])[0] == DIALOG
 
 
-def test_an_empty_user_side_is_silence() -> None:
-    assert is_silence("") and is_silence(SILENCE) and not is_silence("no")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        DIALOG.replace(b"\n", b"\r\n"),
-        DIALOG.rstrip(b"\n"),
-        b"\xef\xbb\xbf" + DIALOG,
-        b"\n\n" + DIALOG + b"\n\n",
-    ],
-    ids=["windows line ends", "no newline at the end", "byte-order mark", "more empty lines"],
-)
-def test_other_line_ends_read_the_same(content: bytes) -> None:
-    assert read_bytes("babi", content)[0] == read_bytes("babi", DIALOG)[0]
-
-
-def test_dialogs_without_empty_lines_between_them() -> None:
-    tight = DIALOG.strip() + b"\n" + DIALOG.strip()
-    dialogues, _ = read_bytes("babi", tight, "mine.txt")
-    assert [dialogue.id for dialogue in dialogues] == ["mine-0001", "mine-0002"]
-    assert dialogues[0].turns == dialogues[1].turns
-
-
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
@@ -158,11 +133,6 @@ def test_what_the_format_cannot_say_is_refused_or_noted() -> None:
 )
 def test_the_four_kinds_of_file_are_told_apart(content: bytes, format: str) -> None:
     assert recognise(part_of(content, "x.txt")).name == format
-
-
-def test_question_answering_bAbI_is_not_taken_for_dialogs() -> None:
-    with pytest.raises(DialgaugeError, match="no known layout"):
-        recognise(part_of(b"1 Mary moved to the bathroom.\n2 Where is Mary?\tbathroom\t1\n", "qa1.txt"))
 
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=12)
@@ -223,36 +193,3 @@ def test_longest_memory(shared_data: Path, task: int) -> None:
             facts = sum(max(len(turn.results), 1) for turn in users if turn.results is not None)
             longest = max(longest, 2 * (len(users) - 1) + facts)
     assert longest == LONGEST_MEMORY[task]
-
-
-def test_vocabulary(shared_data: Path) -> None:
-    folder = shared_data / "babi"
-    words: set[str] = set()
-    for text in load_candidates(folder / "dialog-babi-candidates.txt.gz"):
-        words.update(text.split())
-    for fact in load_kb(folder / "dialog-babi-kb-all.txt.gz"):
-        words.update((fact.entity, fact.relation, fact.value))
-    words.update(_words_of(shared_data, [key for key in ALL_FILES if key[0] < 6]))
-    assert len(words) == 3746
-    assert len(_words_of(shared_data, [key for key in ALL_FILES if key[0] == 6])) == 1244
-
-
-def _words_of(data: Path, files: list[tuple[int, str]]) -> set[str]:
-    words: set[str] = set()
-    for task, split in files:
-        for dialogue in released(data, task, split):
-            for turn in dialogue.turns:
-                words.update(turn.text.split())
-                words.update(NO_RESULT.split() if turn.results == () else ())
-                for fact in turn.results or ():
-                    words.update((fact.entity, fact.relation, fact.value))
-    return words
-
-
-@pytest.mark.parametrize("task", [*TASKS, 6])
-def test_every_gold_reply_is_a_candidate(shared_data: Path, task: int) -> None:
-    name = "dialog-babi-candidates.txt.gz" if task < 6 else "dialog-babi-task6-dstc2-candidates.txt.gz"
-    candidates = {text.strip() for text in load_candidates(shared_data / "babi" / name)}
-    for split in SPLITS if task < 6 else SPLITS[:3]:
-        said = {t.text.strip() for d in released(shared_data, task, split) for t in d.turns if t.speaker == "system"}
-        assert said <= candidates

@@ -57,19 +57,6 @@ def test_candidates_keep_their_text() -> None:
     assert out.getvalue() == b"1  you are welcome\n1 hi\n1 hi there\n"
 
 
-def test_candidates_listed_twice_are_noted() -> None:
-    notes = Notes()
-    BabiCandidates().load(part_of(b"1 hi\n1  hi\n"), notes)
-    assert notes.counts == {"candidate listed twice": 1}
-
-
-@pytest.mark.parametrize("content", [b"2 hi\n", b"1 hi\tthere\n", b"1  \n", b"hi\n"])
-def test_faulty_candidates(content: bytes) -> None:
-    with pytest.raises(DialgaugeError) as caught:
-        BabiCandidates().load(part_of(content), Notes())
-    assert caught.value.line == 1
-
-
 def test_released_knowledge_bases(shared_data: Path) -> None:
     folder = shared_data / "babi"
     facts = load_kb(folder / "dialog-babi-kb-all.txt.gz")

@@ -85,14 +85,6 @@ def test_keyed_and_listed_files_name_the_dialogue_and_the_turn() -> None:
         list(Listed(_One).read(part_of(b"[3]"), Notes()))
 
 
-def test_a_tolerant_reading_keeps_the_good_dialogues() -> None:
-    notes = Notes(tolerant=True)
-    content = b'{"a": {"turns": [1]}, "b": {"turns": ["x"]}, "a": {"turns": [2]}}'
-    found = Keyed(_One).read(part_of(content), notes)
-    assert [(key, one.turns) for key, one in found] == [("a", [1]), ("a", [2])]
-    assert [error.dialogue for error in notes.refused] == ["b"]
-
-
 # -- corpora and the native format -----------------------------------------------------------------------------------
 
 
@@ -122,15 +114,6 @@ def test_a_faulty_native_line_is_named(line: bytes, message: str) -> None:
         read_bytes("native", EXAMPLES["native"] + line + b"\n")
 
 
-def test_dialogues_stream_one_by_one_before_the_end_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"] + b"broken\n")
-    dialogues = stream(tmp_path / "a.jsonl")
-    part, chosen, dialogue = next(dialogues)
-    assert (part.stem, chosen.name, dialogue.id) == ("a.jsonl", "native", "d1")
-    with pytest.raises(DialgaugeError, match="line 2"):
-        next(dialogues)
-
-
 def test_streaming_takes_memory_for_one_dialogue_not_for_the_file(tmp_path: Path) -> None:
     line, _ = write_bytes("native", [FULL])
     peaks = []
@@ -142,14 +125,6 @@ def test_streaming_takes_memory_for_one_dialogue_not_for_the_file(tmp_path: Path
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[2] < 1.1 * peaks[1]
-
-
-def test_a_source_of_resources_alone_holds_no_dialogues(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_bytes(EXAMPLES["schema"])
-    with pytest.raises(DialgaugeError, match="holds no dialogues"):
-        read(tmp_path)
-    with pytest.raises(DialgaugeError, match="holds no dialogues"):
-        list(stream(tmp_path))
 
 
 def test_ids_are_compared_without_case_and_ending(tmp_path: Path) -> None:
@@ -191,13 +166,6 @@ def test_a_corpus_is_a_sequence_of_dialogues(tmp_path: Path) -> None:
         corpus["PMUL2"]
     with pytest.raises(IndexError):
         corpus[2]
-
-
-def test_records_are_shown_in_one_line() -> None:
-    assert repr(FULL) == "Dialogue('d', 2 turns, hotel)"
-    assert repr(FULL.turns[1]) == "Turn(system: '')"
-    assert repr(Turn(speaker="user", text="x" * 100)) == f"Turn(user: '{'x' * 60}…')"
-    assert len(repr(FULL.turns[0])) < 140
 
 
 # -- documentation ---------------------------------------------------------------------------------------------------

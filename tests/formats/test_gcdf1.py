@@ -82,40 +82,12 @@ def test_every_field_finds_its_place() -> None:
     assert (system.state, system.intents, system.requested) == (None, None, None)
 
 
-@pytest.mark.parametrize(
-    ("nlu", "heard"), [(None, None), ({}, None), ({"frames": []}, ()), ({"frames": [{"service": "hotel"}]}, ())]
-)
-def test_nothing_recorded_is_not_nothing_heard(nlu: Any, heard: Any) -> None:
-    record = conversation()
-    record["turns"][1]["nlu"] = nlu
-    (dialogue,), _ = read_json("gcdf1", [record])
-    assert dialogue.turns[0].heard == heard
-
-
 def test_a_list_of_requests_and_an_object_of_dialogues_are_read_alike() -> None:
     record = conversation()
     record["goal"]["hotel"]["reqt"] = ["phone"]
     assert read_json("gcdf1", {"SNG1.json": record})[0] == read_json("gcdf1", [conversation()])[0]
     del record["dialogue_id"]
     assert read_json("gcdf1", {"other": record})[0][0].id == "other"
-
-
-def test_two_frames_of_one_service_are_put_together() -> None:
-    record = conversation()
-    inform = {"act": "Hotel-Inform", "slot": "stars", "values": ["4"]}
-    record["turns"][0]["frames"] = [
-        frame("hotel", requested_slots=["hotel-phone"], slot_values={"hotel-area": ["north"]}, active_intent="find"),
-        frame("bus"),
-        frame("hotel", inform, requested_slots=["hotel-address"], slot_values={"hotel-stars": ["4"]}),
-    ]
-    (dialogue,), _ = read_json("gcdf1", [record])
-    turn = dialogue.turns[0]
-    assert turn.requested == {"hotel": ("hotel-phone", "hotel-address")}
-    assert turn.state == {"hotel": {"hotel-area": ("north",), "hotel-stars": ("4",)}}
-    assert turn.intents == {"hotel": "find"}
-    assert turn.active == ("hotel", "bus")
-    again, _ = read_bytes("gcdf1", write_bytes("gcdf1", [dialogue])[0])
-    assert again == [dialogue]
 
 
 @pytest.mark.parametrize(
@@ -131,15 +103,6 @@ def test_a_misspelt_part_of_a_goal_is_no_empty_goal(task: Any, sentence: str) ->
     with pytest.raises(DialgaugeError, match=sentence) as caught:
         read_json("gcdf1", [conversation(goal={"hotel": task})])
     assert caught.value.dialogue == "SNG1.json"
-
-
-def test_missing_goal_and_no_turns_are_read_as_such() -> None:
-    without, empty = conversation(turns=[]), conversation(dialogue_id="2")
-    del without["goal"]
-    (first, second), _ = read_json("gcdf1", [without, empty])
-    assert first.goal is None
-    assert first.turns == ()
-    assert second.goal is not None
 
 
 @pytest.mark.parametrize(
@@ -164,17 +127,6 @@ def test_a_bad_dialogue_is_named_and_the_others_are_read(change: dict[str, Any],
     assert [error.dialogue for error in notes.refused] == ["bad"]
 
 
-def test_nlu_of_a_first_turn_is_noted() -> None:
-    record = conversation()
-    record["turns"][0]["nlu"] = record["turns"][1]["nlu"]
-    assert sum(read_json("gcdf1", [record])[1].counts.values()) == 1
-
-
-def test_the_last_turn_cannot_carry_what_was_heard_of_it() -> None:
-    dialogue = Dialogue(id="d", turns=(Turn(speaker="user", acts=(), heard=()),))
-    assert sum(write_bytes("gcdf1", [dialogue])[1].counts.values()) == 1
-
-
 @pytest.mark.parametrize(
     "turn",
     [
@@ -192,20 +144,6 @@ def test_recorded_and_empty_is_not_unrecorded(turn: Turn) -> None:
     assert recorded == {name: getattr(turn, name) for name in recorded}
     assert not again.turns[0].active
     assert not notes.counts
-
-
-def test_states_survive_without_acts_and_active_services() -> None:
-    turn = Turn(speaker="user", state={"hotel": {"area": ("north",)}}, requested={"train": ("id",)})
-    content, notes = write_bytes("gcdf1", [Dialogue(id="d", turns=(turn,))])
-    (again,), _ = read_bytes("gcdf1", content)
-    assert again.turns == (msgspec.structs.replace(turn, active=("hotel", "train")),)
-    assert [what for what in notes.counts if "become active" in what]
-
-
-def test_the_instructions_of_a_goal_are_noted() -> None:
-    goal = Goal(tasks={"hotel": Task(info={"area": "north"})}, message=("find a hotel",))
-    _, notes = write_bytes("gcdf1", [Dialogue(id="d", turns=(), goal=goal)])
-    assert [what for what in notes.counts if "instructions" in what]
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=6)
@@ -249,17 +187,3 @@ def test_the_real_conversations_survive_a_round_trip(shared_data: Path, tmp_path
     notes = dialgauge.write(corpus.dialogues, tmp_path / "again.json", format="gcdf1")
     assert not notes.counts
     assert dialgauge.read(tmp_path / "again.json").dialogues == corpus.dialogues
-
-
-def test_a_text_that_is_repeated_means_the_same_again_and_no_other_turn_s() -> None:
-    said = [
-        [frame("hotel", {"act": "Hotel-Inform", "slot": "area", "values": [value]})]
-        for value in ("north", "north", "north", "south", "south", "south", "north")
-    ]
-    turns = [
-        {"speaker": ("USER", "SYSTEM")[place % 2], "turn_id": str(place), "utterance": "", "frames": frames}
-        for place, frames in enumerate(said)
-    ]
-    dialogues, _ = read_json("gcdf1", [conversation(turns=turns), conversation(dialogue_id="2", turns=turns[:1])])
-    values = [[act.values for act in turn.acts or ()] for dialogue in dialogues for turn in dialogue.turns]
-    assert values == [[tuple(frames[0]["actions"][0]["values"])] for frames in [*said, said[0]]]

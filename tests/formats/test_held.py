@@ -41,14 +41,6 @@ def test_a_file_of_dialogues_is_the_sequence_that_it_was_made_of() -> None:
     assert [carries(spooled, name) for name in fields] == [carries(dialogues, name) for name in fields]
 
 
-def test_blocks_end_where_dialogues_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    dialogues = [talk(number) for number in range(50)]
-    spooled = SpooledDialogues(dialogues)
-    for size in (1, 100, 400, 1 << 20):
-        monkeypatch.setattr("dialgauge.formats.held._BLOCK", size)
-        assert list(spooled) == dialogues
-
-
 def test_a_small_source_is_a_list_and_a_large_one_a_file(tmp_path: Path, few_held: None) -> None:
     for number, kind in ((20, list), (200, SpooledDialogues)):
         file = tmp_path / f"{number}.jsonl"

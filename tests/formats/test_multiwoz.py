@@ -10,9 +10,9 @@ import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Task
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes, Peek, format_named, read
+from dialgauge.formats import Notes, read
 from support.examples import EXAMPLES
-from support.reading import part_of, read_json
+from support.reading import read_json
 
 EXAMPLE: dict[str, Any] = json.loads(EXAMPLES["multiwoz"])
 
@@ -79,37 +79,6 @@ def test_absent_values_are_left_out_and_the_booking_log_is_not_a_slot(absent: st
     assert one(content)[0].turns[0].state == {}
 
 
-def test_a_last_user_turn_without_an_answer_stays_and_is_counted() -> None:
-    content = example()
-    content["MUL0001.json"]["log"].append({"text": "two", "metadata": {}})
-    dialogue, notes = one(content)
-    assert [turn.text for turn in dialogue.user_turns()] == ["a hotel in the east", "two"]
-    assert dialogue.turns[-1].state is None
-    assert notes.counts["user turn without a state (no metadata follows it)"] == 1
-
-
-def test_what_is_dropped_is_counted() -> None:
-    content = example()
-    content["MUL0001.json"]["goal"]["topic"] = {"hotel": False}
-    spans = [["Hotel-Inform", "Area", "east", 4, 4]]
-    content["MUL0001.json"]["log"][0] |= {"span_info": spans, "coreference": {"Hotel-Inform": []}}
-    content["MUL0001.json"]["log"][1]["span_info"] = []
-    assert one(content)[1].counts == {
-        "field span_info dropped (it counts words, not characters)": 1,
-        "field coreference dropped": 1,
-        "goal field topic dropped": 1,
-        "goal flag dropped (invalid, pre_invalid)": 1,
-    }
-
-
-def test_an_unannotated_file_has_no_states_rather_than_empty_ones() -> None:
-    log = [{"text": "hi"}, {"text": "hello", "dialog_act": "No Annotation"}]
-    dialogue, notes = one({"d": {"log": log}})
-    assert [(turn.state, turn.acts) for turn in dialogue.turns] == [(None, None)] * 2
-    assert dialogue.goal is None
-    assert notes.counts["user turn without a state (no metadata follows it)"] == 1
-
-
 def test_a_state_on_a_users_entry_means_the_log_is_out_of_order() -> None:
     content = example()
     content["MUL0001.json"]["log"].pop(0)
@@ -136,13 +105,6 @@ def test_a_wrong_type_names_dialogue_and_turn(path: tuple[Any, ...], value: obje
     place[path[-1]] = value
     with pytest.raises(DialgaugeError, match=r"file\.json, dialogue MUL0001\.json, turn 1: .*expected shape"):
         one({"MUL0000.json": EXAMPLE["MUL0001.json"], **content})
-
-
-def test_an_id_used_twice_in_one_object_is_an_error_and_not_merged(tmp_path: Path) -> None:
-    inner = EXAMPLES["multiwoz"].strip()[1:-1]
-    (tmp_path / "data.json").write_bytes(b"{" + inner + b"," + inner.replace(b"east", b"west") + b"}")
-    with pytest.raises(DialgaugeError, match=r"dialogue MUL0001\.json: this id was already used"):
-        read(tmp_path / "data.json")
 
 
 def test_counts_of_the_real_data(shared_data: Path) -> None:
@@ -172,9 +134,3 @@ def plain_state(metadata: dict[str, Any]) -> dict[str, dict[str, tuple[str, ...]
             if slot != "booked" and value not in ("", "none", "not mentioned"):
                 state.setdefault(domain, {})[slot] = tuple(value.split("|"))
     return state
-
-
-def test_recognised_by_its_log_alone() -> None:
-    assert format_named("multiwoz").recognise(Peek(part_of(b'{"x": {"log": [{"text": "hi"}]}}')))
-    assert not format_named("multiwoz").recognise(Peek(part_of(b'{"x": {"log": []}}')))
-    assert not format_named("multiwoz").recognise(Peek(part_of(b'[{"log": [{"text": "hi"}]}]')))

@@ -6,7 +6,7 @@ import pytest
 
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Notes, Resource, ResourceFormat, format_named, is_document, read, read_ontology, recognise
+from dialgauge.formats import Notes, Resource, ResourceFormat, format_named, read, read_ontology, recognise
 from support.examples import EXAMPLES, as_json
 from support.reading import part_of
 
@@ -54,33 +54,6 @@ def test_a_schema_is_an_ontology_with_intents() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ([{"service_name": "A", "slots": []}] * 2, "the service 'A' is listed twice"),
-        (
-            [{"service_name": "A", "slots": [{"name": "x"}, {"name": "x"}]}],
-            "slot 'x' of 'A' is listed twice",
-        ),
-        ([{"service_name": "A"}], "service number 1: .*expected shape"),
-    ],
-)
-def test_faulty_schemas(content: object, message: str) -> None:
-    with pytest.raises(DialgaugeError, match=message):
-        load("schema", as_json(content))
-
-
-def test_a_unified_ontology() -> None:
-    content = {
-        "domains": {"hotel": {"slots": {"stars": {"is_categorical": True, "possible_values": ["1"]}, "name": {}}}}
-    }
-    assert load("convlab3-ontology", as_json(content)).ontology == Ontology(
-        domains={"hotel": {"stars": SlotSpec(values=("1",), categorical=True), "name": SlotSpec()}}
-    )
-    with pytest.raises(DialgaugeError, match="the ontology is empty"):
-        load("convlab3-ontology", b'{"domains": {}}')
-
-
-@pytest.mark.parametrize(
     "name",
     [
         "README",
@@ -99,23 +72,6 @@ def test_a_unified_ontology() -> None:
 def test_documents_are_told_by_name_even_when_they_look_like_data(name: str) -> None:
     assert recognise(part_of(EXAMPLES["native"], name)).name == "document"
     assert recognise(part_of(b"\x00\x01", f"folder/{name}.gz")).name == "document"
-
-
-@pytest.mark.parametrize(
-    "name", ["data.json", "readmes.json", "licenses_dialogues.json", "test.txt", "dialogues_001.json"]
-)
-def test_data_is_not_taken_for_a_document(name: str) -> None:
-    assert not is_document(name)
-
-
-def test_documents_beside_data_do_not_disturb_a_named_format(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("About this data.")
-    (tmp_path / "a.jsonl").write_bytes(EXAMPLES["native"])
-    for named in (None, "native"):
-        corpus = read(tmp_path, format=named)
-        assert (len(corpus.dialogues), [one.kind for one in corpus.resources]) == (1, ["document"])
-    with pytest.raises(DialgaugeError, match="not valid JSON"):
-        read(tmp_path / "README.md", format="native")
 
 
 def test_ontologies_of_a_folder_are_merged(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -64,40 +63,9 @@ def test_a_service_without_a_frame_keeps_its_state() -> None:
     ]
 
 
-def test_a_file_that_names_all_services_is_asked_for_those_it_leaves_out() -> None:
-    both = user(("A", {"x": ["1"]}), ("B", {"y": ["2"]}))
-    notes = read_json("sgd", [{"dialogue_id": "d", "turns": [both, both, both, user(("B", {"y": ["2"]}))]}])[1]
-    [(what, places)] = notes.places.items()
-    assert "had a state, which keeps it" in what and places == ["dialogue d, turn 3"]
-    sgd = [both, both, user(("B", {"y": ["2"]})), user(("A", {"x": ["1"]}))]
-    assert not read_json("sgd", [{"dialogue_id": "d", "turns": sgd}])[1].places
-    assert not read_json("sgd", [{"dialogue_id": "d", "turns": [both, both]}])[1].places
-
-
 def test_before_its_first_frame_an_annotated_dialogue_has_the_empty_state() -> None:
     assert states(user(), user(("A", {"x": ["1"]}))) == [{}, {"A": {"x": ("1",)}}]
     assert states(user(), user()) == [None, None]
-
-
-def test_absent_values_are_left_out() -> None:
-    assert states(user(("A", {"x": ["none"], "y": ["", "1"]}))) == [{"A": {"y": ("1",)}}]
-
-
-def test_what_is_dropped_is_counted() -> None:
-    content = example()
-    frame = content[0]["turns"][0]["frames"][0]
-    frame["actions"][0]["canonical_values"] = ["London"]
-    frame["slots"] += [{"slot": "x", "copy_from": "y", "value": ["z"]}]
-    frame["slots"][0]["value"] = "London"
-    frame |= {"service_call": {"method": "m", "parameters": {}}, "service_results": []}
-    _, notes = read_json("sgd", content)
-    assert notes.counts == {
-        "field canonical_values of an action dropped": 1,
-        "slot annotation without a place in the text dropped": 1,
-        "field value of a slot annotation dropped": 1,
-        "field service_call dropped": 1,
-        "field service_results dropped": 1,
-    }
 
 
 def test_numbered_turns_must_be_in_order() -> None:
@@ -107,13 +75,6 @@ def test_numbered_turns_must_be_in_order() -> None:
     read_json("sgd", content)
     content[0]["turns"][1]["turn_id"] = "2"
     with pytest.raises(DialgaugeError, match="dialogue 1_00000, turn 1: turn_id is '2' where 1 should follow"):
-        read_json("sgd", content)
-
-
-def test_two_frames_of_one_service_are_an_error() -> None:
-    content = example()
-    content[0]["turns"][0]["frames"] *= 2
-    with pytest.raises(DialgaugeError, match="turn 0: it has two frames of one service"):
         read_json("sgd", content)
 
 
@@ -137,19 +98,6 @@ def test_real_files_survive_the_round_trip(shared_data: Path, kind: str, number:
     assert not notes.counts
 
 
-def test_written_frames_equal_the_real_ones(shared_data: Path) -> None:
-    path = shared_data / "sgd" / "synthetic_pred_dialogues_008.json.gz"
-    written, _ = write_bytes("sgd", read(path).dialogues)
-    assert json.loads(written) == json.loads(gzip.decompress(path.read_bytes()))
-
-
-def test_multiwoz_states_survive_in_this_shape(shared_data: Path) -> None:
-    dialogues = read(shared_data / "multiwoz21" / "val.json.gz").dialogues[:200]
-    written, _ = write_bytes("sgd", dialogues)
-    for before, after in zip(dialogues, read_bytes("sgd", written)[0], strict=True):
-        assert [turn.state for turn in after.turns] == [turn.state for turn in before.turns]
-
-
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
 values = st.lists(words.filter(lambda word: word.strip().lower() not in ("", "none")), min_size=1, max_size=2)
 some_states: st.SearchStrategy[State] = st.dictionaries(
@@ -167,27 +115,6 @@ def test_any_states_survive_whatever_is_called_active(content: list[tuple[State,
     expected = [turn.state for turn in turns]
     recorded = any(turn.state or turn.active for turn in turns)
     assert [turn.state for turn in after.turns] == (expected if recorded else [None] * len(turns))
-
-
-def test_states_that_change_outside_the_active_services_are_written_and_counted() -> None:
-    first = Turn(speaker="user", state={"A": {"x": ("1",)}}, active=("A",))
-    second = Turn(speaker="user", state={"B": {"y": ("2",)}}, active=("B",))
-    written, notes = write_bytes("sgd", [Dialogue(id="d", turns=(first, second))])
-    assert [turn.state for turn in read_bytes("sgd", written)[0][0].turns] == [first.state, second.state]
-    assert notes.counts == {"frame added for a service that is not among the active ones": 1}
-
-
-def test_a_turn_without_a_state_is_counted_by_the_writer() -> None:
-    silent = Turn(speaker="user", intents={"A": "Find"})
-    _, notes = write_bytes("sgd", [Dialogue(id="d", turns=(silent,))])
-    assert notes.counts == {
-        "user turn without a state: it reads back as the state before it, if there is one": 1,
-        "intents or requests of a turn without a state dropped": 1,
-    }
-
-
-def test_no_dialogues_make_an_empty_list() -> None:
-    assert json.loads(write_bytes("sgd", [])[0]) == []
 
 
 def test_values_that_mean_absent_stay_out_of_the_state_and_are_kept() -> None:

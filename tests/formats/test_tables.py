@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -112,15 +109,6 @@ def read_rows(*rows: dict[str, Any]) -> Corpus:
     return dialgauge.read(polars.DataFrame(list(rows), infer_schema_length=None))
 
 
-def test_predictions_alone_need_neither_speaker_nor_text() -> None:
-    read = read_rows(
-        {"dialogue_id": "d", "turn_id": 0, "prediction": json.dumps({"hotel-area": "east", "hotel-name": "none"})},
-        {"dialogue_id": "d", "turn_id": 1, "prediction": json.dumps({"hotel-stars": 4})},
-        {"dialogue_id": "d", "turn_id": 2, "prediction": json.dumps({"hotel-stars": 4})},
-    )
-    assert [turn.predicted for turn in read[0].turns] == [EAST, *[{"hotel": {"stars": ("4",)}}] * 2]
-
-
 @pytest.mark.parametrize("numbers", [(0, 1, 3), (1, 2, 4)])
 def test_a_turn_without_a_row_is_a_hole_and_shifts_nothing(numbers: tuple[int, ...]) -> None:
     """Later predictions would else be scored against the gold of the turn before theirs."""
@@ -129,11 +117,6 @@ def test_a_turn_without_a_row_is_a_hole_and_shifts_nothing(numbers: tuple[int, .
     given = [turn.predicted and turn.predicted["x"]["y"][0] for turn in read[0].turns]
     assert given == [str(numbers[0]), str(numbers[1]), None, str(numbers[2])]
     assert read.notes.counts["missing turns, left as holes"] == 1
-
-
-def test_ids_may_be_numbers() -> None:
-    read = read_rows({"id": 7, "turn": 0, "speaker": "user"}, {"id": 8.0, "turn": 0, "speaker": "user"})
-    assert [dialogue.id for dialogue in read] == ["7", "8"]
 
 
 def test_both_speakers_may_share_a_number() -> None:
@@ -158,14 +141,6 @@ def test_structs_give_a_state_only_what_it_has() -> None:
         },
     )
     assert [turn.state for turn in read[0].turns] == [EAST, {"hotel": {"stars": ("4",)}, "train": {"day": ("monday",)}}]
-
-
-def test_turns_as_lists_of_their_fields() -> None:
-    """As datasets of the Hub have them whose feature is a sequence of a record."""
-    fields = {"speaker": ["USER", "SYSTEM"], "utterance": ["hello", "hi"]}
-    read = read_rows({"dialogue_id": "d", "turns": fields, "topic": "x"})
-    assert [(turn.speaker, turn.text) for turn in read[0].turns] == [("user", "hello"), ("system", "hi")]
-    assert read.notes.counts == {"column topic dropped": 1}
 
 
 @pytest.mark.parametrize(
@@ -218,28 +193,6 @@ def test_what_is_wrong_is_said_with_its_place(rows: list[dict[str, Any]], senten
     assert str(raised.value).startswith("the polars DataFrame")
 
 
-def test_what_cannot_be_read_or_written() -> None:
-    twice = [Dialogue(id="d", turns=(Turn(speaker="user"),))] * 2
-    with pytest.raises(DialgaugeError, match="this id was already used in the list"):
-        dialgauge.read(twice)
-    with pytest.raises(DialgaugeError, match="something of type int cannot be read"):
-        dialgauge.read(3)  # type: ignore[arg-type]
-    with pytest.raises(DialgaugeError, match="dialogue d: it has no turns"):
-        corpus([Dialogue(id="d", turns=())]).to_polars()
-    with pytest.raises(DialgaugeError, match="it holds no dialogues"):
-        dialgauge.read(polars.DataFrame({"id": [], "record": []}))
-
-
-def test_of_several_splits_one_must_be_chosen() -> None:
-    datasets = pytest.importorskip("datasets")
-    splits = datasets.DatasetDict(train=dataset(WHOLE), test=dataset(WHOLE))
-    for use in (lambda: dialgauge.read(splits), lambda: dialgauge.score(None, {"a": splits})):
-        with pytest.raises(
-            DialgaugeError, match=r"it has the splits train, test; choose one, such as dataset\['train'\]"
-        ):
-            use()
-
-
 def tracked(*areas: str) -> list[Dialogue]:
     """Two user turns each; gold is east, then the centre."""
     return [
@@ -266,53 +219,6 @@ def test_scores_of_frames_are_those_of_dialogues(holder: str) -> None:
     other = tracked("north", "north", "east")
     compared = dialgauge.compare(frame, {"a": frame, "b": HOLDERS[holder](other)}, measures=["JGA"])
     assert compared.difference("a", "b", "JGA").difference == pytest.approx(1 / 6)
-
-
-@pytest.mark.parametrize("holder", ["polars", "lazy", "pandas", "dataset", "stream"])
-def test_one_frame_is_no_comparison(holder: str) -> None:
-    frame = HOLDERS[holder](tracked("east", "north"))
-    with pytest.raises(DialgaugeError, match="a comparison needs at least two systems"):
-        dialgauge.compare(frame, {"one": frame})
-
-
-def hub_folder(folder: Path, dialogues: Sequence[Dialogue], cut: int) -> Path:
-    """A dataset as the Hub keeps it: a card, a hidden file, and Parquet in pieces that were cut by rows."""
-    (folder / "data").mkdir(parents=True)
-    (folder / "README.md").write_text("---\nlicense: mit\n---\n# Predictions\n")
-    (folder / ".gitattributes").write_text("*.parquet filter=lfs\n")
-    frame = corpus(dialogues).to_polars()
-    pieces = (frame[:cut], frame[cut:])
-    for number, piece in enumerate(pieces):
-        piece.write_parquet(folder / "data" / f"test-{number:05}-of-{len(pieces):05}.parquet")
-    return folder
-
-
-@pytest.mark.parametrize("cut", [3, 4])
-def test_a_folder_of_the_hub_on_the_command_line(cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a row per turn, the fourth row begins a dialogue, and the fifth stands in the middle of it."""
-    gold = tmp_path / "gold.jsonl"
-    dialogues = tracked("east", "north", "east")
-    unpredicted = [
-        msgspec.structs.replace(one, turns=tuple(msgspec.structs.replace(turn, predicted=None) for turn in one.turns))
-        for one in dialogues
-    ]
-    dialgauge.write(unpredicted, gold, format="native")
-    folder = hub_folder(tmp_path / "my-tracker", dialogues, cut)
-    scores = tmp_path / "scores.json"
-    done = command(capsys, "score", gold, folder, "--json", scores, "--no-store")
-    assert done.code == 0, done.err
-    checked = dialgauge.check([folder])
-    assert [(group.dialogues, group.turns) for group in checked.groups] == [(3, 9)], "data check reads it alike"
-    [run] = json.loads(scores.read_text())["runs"]
-    assert (run["name"], run["coverage"]["units"]["turns"]["scored"]) == ("my-tracker", 6)
-    assert run["scores"]["JGA"]["value"] == pytest.approx(1 / 3)
-
-
-def test_a_file_between_that_holds_something_else_is_named(tmp_path: Path) -> None:
-    folder = hub_folder(tmp_path / "x", tracked("east"), 1)
-    polars.DataFrame({"a": [1]}).write_parquet(folder / "data" / "test-00009.parquet")
-    with pytest.raises(DialgaugeError, match=r"test-00009\.parquet: the table holds no dialogues"):
-        dialgauge.read(folder)
 
 
 def test_parquet_written_by_dialgauge_is_exact(tmp_path: Path) -> None:
@@ -344,24 +250,6 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
 def test_real_dialogues_come_back(name: str, shared_data: Path) -> None:
     read = dialgauge.read(shared_data / name)
     assert dialgauge.read(read.to_polars()).dialogues == read.dialogues
-
-
-def test_a_missing_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(DialgaugeError, match=re.escape("dialgauge[pandas]")):
-        corpus(WHOLE).to_pandas()
-
-
-def test_a_frame_of_polars_needs_no_other_package() -> None:
-    code = """
-import sys, dialgauge, polars
-frame = polars.DataFrame({"dialogue": ["d"], "turn": [0], "gold": ["{}"], "predicted": ["{}"]})
-assert dialgauge.score(None, {"a": frame}, intervals=False)[0]["JGA"] == 1
-dialgauge.read(frame).to_polars()
-print(sorted({"pandas", "pyarrow", "datasets"} & set(sys.modules)))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_a_cell_without_a_state_is_an_empty_state_as_in_a_csv_file() -> None:

@@ -14,9 +14,8 @@ import dialgauge
 from dialgauge.dialogue import Call, Dialogue, SideUsage, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import recognise
-from dialgauge.runs import Store, new_run
 from support.examples import EXAMPLES
-from support.reading import part_of, read_bytes, read_json, write_bytes
+from support.reading import part_of, read_bytes, read_json
 
 TAU: list[dict[str, Any]] = json.loads(EXAMPLES["tau"])
 TAU2: dict[str, Any] = json.loads(EXAMPLES["tau2"])
@@ -90,23 +89,6 @@ def test_a_conversation_of_tau2_bench_whose_user_has_tools() -> None:
     assert outcome.parts["ENV_ASSERTION"] == 0.0
 
 
-@pytest.mark.parametrize("name", ["tau", "tau2"])
-def test_the_prompt_is_kept_as_a_checksum_only(name: str) -> None:
-    [dialogue], _ = read_bytes(name, EXAMPLES[name])
-    assert dialogue.outcome is not None
-    assert b"# Policy" not in write_bytes("native", [dialogue])[0]
-    assert len(dialogue.outcome.facts["policy"]) == 12
-
-
-def test_the_last_calls_are_those_of_a_turn_without_words() -> None:
-    dialogue = only(
-        "tau", [tau(said("user", "hello"), said("assistant", "I transfer you.", "transfer"), result("transfer"))]
-    )
-    assert [(turn.text, turn.source, len(turn.calls or ())) for turn in dialogue.turns] == [
-        ("hello", 0, 0), ("I transfer you.", 1, 0), ("", 1, 1),
-    ]  # fmt: skip
-
-
 def test_calls_in_a_row_and_several_at_once_find_their_results() -> None:
     dialogue = only(
         "tau",
@@ -138,18 +120,6 @@ def test_every_message_leads_to_its_turn() -> None:
     assert Dialogue(id="d", turns=(Turn(speaker="user"),)).turn_of_message(0) is None
 
 
-def test_an_empty_message_of_the_user_stays_a_turn() -> None:
-    dialogue = only("tau", [tau(said("user", None), said("assistant", "?"))])
-    assert [(turn.speaker, turn.text) for turn in dialogue.turns] == [("user", ""), ("system", "?")]
-
-
-@pytest.mark.parametrize(("written", "read"), [("no JSON {", "no JSON {"), ("[1]", "[1]"), ("", {})])
-def test_arguments_that_are_no_object_stay_as_they_are(written: str, read: object) -> None:
-    call = {"id": "a", "function": {"name": "a", "arguments": written}}
-    dialogue = only("tau", [tau({"role": "assistant", "content": None, "tool_calls": [call]})])
-    assert (dialogue.turns[0].calls or ())[0].arguments == read
-
-
 @pytest.mark.parametrize(
     ("info", "reason"),
     [
@@ -162,19 +132,6 @@ def test_arguments_that_are_no_object_stay_as_they_are(written: str, read: objec
 def test_how_a_conversation_of_tau_bench_ended_is_concluded(info: dict[str, Any], reason: str) -> None:
     outcome = only("tau", [tau(info=info)]).outcome
     assert outcome is not None and outcome.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("reward", "success"), [(1, True), (1 - 1e-7, True), (0.99, False), (0.5, False), (0.0, False), (None, None)]
-)
-def test_success_is_a_reward_of_one(reward: float | None, success: bool | None) -> None:
-    for dialogue in (only("tau", [tau(reward=reward)]), only("tau2", tau2(reward_info={"reward": reward}))):
-        assert dialogue.outcome is not None and dialogue.outcome.success is success
-
-
-def test_a_simulation_that_was_not_judged_has_no_verdict() -> None:
-    outcome = only("tau2", tau2(reward_info=None)).outcome
-    assert outcome is not None and outcome.success is None and outcome.reward is None
 
 
 @pytest.mark.parametrize(
@@ -217,59 +174,11 @@ def test_what_is_wrong_with_tau2_is_said_with_its_place(value: Any, what: str) -
         read_json("tau2", value)
 
 
-def test_nan_is_no_json() -> None:
-    content = json.dumps([tau(reward=float("nan"))]).encode()
-    with pytest.raises(DialgaugeError, match="not valid JSON"):
-        read_bytes("tau", content)
-
-
-def test_a_tolerant_reading_leaves_out_what_is_wrong() -> None:
-    content = json.dumps([tau(), tau(trial=1, traj=None), tau(trial=2)]).encode()
-    sound, notes = read_bytes("tau", content, tolerant=True)
-    assert [one.id for one in sound] == ["3#0", "3#2"]
-    assert [error.dialogue for error in notes.refused] == ["3#1"]
-
-
 def test_a_trial_that_occurs_twice_is_numbered_on_for_the_check_of_its_task(tmp_path: Path) -> None:
     (tmp_path / "twice.json").write_text(json.dumps([tau(), tau()]))
     corpus = dialgauge.read(tmp_path / "twice.json")
     assert [dialogue.id for dialogue in corpus] == ["3#0", "3#0 (2)"]
     assert corpus.notes.counts == {"a task and trial given again, numbered on": 1}
-
-
-def test_a_part_of_the_reward_that_no_float_can_hold_is_left_out() -> None:
-    outcome = only("tau", [tau(info={"reward_info": {"info": {"r_actions": 10**400, "r_outputs": True}}})]).outcome
-    assert outcome is not None
-    assert outcome.parts == {"r_outputs": 1.0}
-
-
-def test_nuls_and_odd_names_pass_through() -> None:
-    dialogue = only("tau2", {**tau2(task_id="a\0b"), "tasks": [{"id": "a\0b"}]})
-    assert dialogue.id == "a\0b#0"
-    assert dialogue.goal is None
-
-
-@pytest.mark.parametrize("name", ["tau", "tau2"])
-def test_native_and_the_run_store_keep_everything(name: str, tmp_path: Path) -> None:
-    dialogues, _ = read_bytes(name, EXAMPLES[name])
-    again, notes = read_bytes("native", write_bytes("native", dialogues)[0])
-    assert again == dialogues and not notes.counts
-    run = Store(tmp_path).add(new_run(kind="anything", name="r", corpus=dialogues))
-    assert list(Store(tmp_path).open(run.id).dialogues()) == dialogues
-
-
-def test_a_turn_without_a_source_is_written_as_before() -> None:
-    content, _ = write_bytes("native", [Dialogue(id="d", turns=(Turn(speaker="user", text="hi"),))])
-    assert content == b'{"id":"d","turns":[{"speaker":"user","text":"hi"}]}\n'
-
-
-def test_the_task_set_does_not_depend_on_the_order_of_tasks() -> None:
-    two = [tau(), tau(task_id=4)]
-    sets = {
-        one.outcome.facts["task_set"] for value in (two, two[::-1]) for one in read_json("tau", value)[0] if one.outcome
-    }
-    assert len(sets) == 1
-    assert sets != {only("tau", [tau()]).outcome.facts["task_set"]}  # type: ignore[union-attr]
 
 
 class TestRealData:
@@ -332,22 +241,3 @@ def test_simulations_alone_are_read_as_those_of_results() -> None:
         assert [each.outcome and each.outcome.success for each in dialogues] == [
             each.outcome and each.outcome.success for each in with_tasks
         ]
-
-
-def test_results_that_begin_with_long_tasks_need_not_name_their_user() -> None:
-    made = {**TAU2, "info": {"agent_info": {"llm": "x"}}, "simulations": []}
-    assert recognise(part_of(json.dumps(made).encode())).name == "tau2"
-
-
-def test_a_line_that_is_no_simulation_is_said_with_its_number() -> None:
-    first = json.dumps(TAU2["simulations"][0]).encode()
-    with pytest.raises(DialgaugeError, match="line 2"):
-        read_bytes("tau2", first + b"\n{broken\n")
-
-
-def test_simulations_alone_are_a_log_without_tasks(tmp_path: Path) -> None:
-    path = tmp_path / "simulations.jsonl"
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in TAU2["simulations"]))
-    corpus = dialgauge.read(path)
-    assert [each.ended.task for each in corpus] == [str(each["task_id"]) for each in TAU2["simulations"]]
-    assert corpus.notes.tasks == []

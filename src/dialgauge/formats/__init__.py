@@ -66,12 +66,8 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.mapping import (
         Field as Field,
-        MappedFormat as MappedFormat,
         Mapping as Mapping,
         Reading as Reading,
-        RecordFormat as RecordFormat,
-        RecordReader as RecordReader,
-        load_mapping as load_mapping,
     )
     from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
     from dialgauge.formats.naming import (
@@ -83,14 +79,12 @@ if TYPE_CHECKING:
         system_names as system_names,
     )
     from dialgauge.formats.notes import (
-        INVALID as INVALID,
         Notes as Notes,
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
     from dialgauge.formats.peek import Peek as Peek
     from dialgauge.formats.predictions.states import Misfit as Misfit, require_single_keys as require_single_keys
     from dialgauge.formats.propose import (
-        Proposal as Proposal,
         propose_mapping as propose_mapping,
         proposed_mapping as proposed_mapping,
     )

@@ -22,9 +22,7 @@ from dialgauge.formats.source import Part, decode_utf8
 T = TypeVar("T")
 Content: TypeAlias = bytes | memoryview | mmap | Raw
 
-#: How msgspec points to a byte, and numbers that are none, outside of texts.
-_BYTE = re.compile(r"\(byte (\d+)\)")
-_NAN = re.compile(rb"-?(?:NaN|Infinity)")
+#: Numbers that are none, outside of texts.
 _NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
 #: Escapes of JSON: both halves of a character beyond 16 bits, one of them alone, or any other.
 _ESCAPE = re.compile(
@@ -66,13 +64,10 @@ def decode(
     *,
     line: int | None = None,
     dialogue: str | None = None,
-    notes: Notes | None = None,
 ) -> T:
     """Typed JSON, or one sentence that says what is wrong and where in the structure.
 
-    When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn.
-    With ``notes``, halves of characters are replaced, and counted there.
-    """
+    When the content is one dialogue, give its id: the error then names it and, where the structure tells, the turn."""
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
@@ -87,14 +82,11 @@ def decode(
         ) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         decode_utf8(bytes(content), part.name, line)
-        whole = without_halves(bytes(content))
-        if whole != bytes(content):
-            if notes is None:
-                message = f"it holds {_HALF} (such as \\ud83d); write \\ufffd instead, or leave it out"
-                raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
-            notes.add(f"{_HALF}, read as the replacement character")
-            return decode(decoder, whole, part, line=line, dialogue=dialogue)
-        message = f"it is not valid JSON: {_no_number(bytes(content), str(error)) or error}"
+        message = f"it is not valid JSON: {error}"
+        if without_halves(bytes(content)) != bytes(content):
+            message = f"it holds {_HALF} (such as \\ud83d); write \\ufffd instead, or leave it out"
+        elif without_nan(bytes(content)) != bytes(content):
+            message += "; NaN and Infinity are no JSON values, write null where there is none"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
     except RecursionError as error:
         message = "the JSON is nested too deeply to be dialogue data"
@@ -121,17 +113,6 @@ def without_nan(content: bytes) -> bytes:
     return plain.encode("utf-8", "surrogateescape")
 
 
-def _no_number(content: bytes, error: str) -> str:
-    """The sentence about a NaN; empty where it is something else."""
-    position = _BYTE.search(error)
-    match = _NAN.match(content, int(position[1])) if position else None
-    if match is None:
-        return ""
-    lines = content.count(b"\n", 0, match.start()) + 1
-    where = f"line {lines:,}" if lines > 1 else f"byte {match.start():,}"
-    return f"{match[0].decode()} ({where}) is not a JSON value; write null where there is none, or the intended number"
-
-
 # -- pieces ----------------------------------------------------------------------------------------------------------
 
 
@@ -140,14 +121,14 @@ def begins(content: Content) -> bytes:
     return bytes(memoryview(content)[:4096]).lstrip()[:1]
 
 
-def elements_of(content: Content, part: Part, notes: Notes | None = None) -> list[Raw]:
+def elements_of(content: Content, part: Part) -> list[Raw]:
     """The elements of a JSON array, undecoded."""
-    return decode(RAW_LIST, content, part, notes=notes)
+    return decode(RAW_LIST, content, part)
 
 
-def members_of(content: Content, part: Part, notes: Notes | None = None) -> list[tuple[str, Raw]]:
+def members_of(content: Content, part: Part) -> list[tuple[str, Raw]]:
     """The members of a JSON object, undecoded; repeated keys stay apart."""
-    return [(key.text, raw) for key, raw in decode(_RAW_OBJECT, content, part, notes=notes).items()]
+    return [(key.text, raw) for key, raw in decode(_RAW_OBJECT, content, part).items()]
 
 
 def lines_of(content: bytes | mmap) -> Iterator[tuple[int, memoryview]]:

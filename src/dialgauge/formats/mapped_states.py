@@ -34,11 +34,6 @@ from dialgauge.text import encodable
 FEW_PAIRS = 3
 _MAY_BE_CHANGES = "more than one reading is possible: no state keeps a slot of the turn before, so these may be changes"
 _HOW_TO_SAY = "a mapping says whether states are changes of each turn, predicted: {at: ..., changes: true} or false"
-_ID_AND_TURN = re.compile(r"(?P<stem>.*?[-_ :/#|.]+(?:turn|t)?[-_ :]?)\d{1,4}")
-_TURNS_IN_IDS = (
-    "dialogues of one turn, whose ids end in numbers: where these are turns, take the ids apart, "
-    r"dialogue: {at: ..., match: '^(?P<dialogue>.+)-(?P<turn>\d+)$'}"
-)
 MAP_IT = "'dialgauge data map {}' proposes a mapping"
 #: Different states that are remembered at once.
 _REMEMBERED = 1 << 17
@@ -87,19 +82,11 @@ class StateReader:
         if notes.reading is not None:
             notes.reading.mapping = mapping
         notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
-        self._note_turns_in_ids(numbered, notes)
         for name, turns in numbered.items():
             try:
                 yield Dialogue(id=name, turns=tuple(self._turns(name, sorted(turns.items()), sides, notes)))
             except DialgaugeError as error:
                 notes.refuse(error)
-
-    def _note_turns_in_ids(self, dialogues: Iterable[str], notes: Notes) -> None:
-        """Note ids that end in numbers, as in MUL1-0, MUL1-1, where the mapping says nothing of turns."""
-        names = [] if self._mapping.field("turn") is not None else list(dialogues)
-        stems = {match["stem"] for name in names if (match := _ID_AND_TURN.fullmatch(name))}
-        if len(names) > 1 and len(stems) < len(names) and all(map(_ID_AND_TURN.fullmatch, names)):
-            notes.add_at(_TURNS_IN_IDS, len(names), f"dialogue {names[0]}")
 
     def _refuse(self, row: Row, name: str, error: object) -> NoReturn:
         raise DialgaugeError(f"row {row.number + 1}: {name}: {error}{self._place(name)}", file=self._file) from None

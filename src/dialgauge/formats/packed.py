@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import IO, Any, cast
@@ -183,16 +183,13 @@ def zip_member(archive: zipfile.ZipFile, raw: IO[bytes], member: zipfile.ZipInfo
 def _unzstandard(packed: IO[bytes], name: str) -> IO[bytes]:
     """A stream without its compression, by the first of the packages that undo it; Python has it from 3.14 on."""
     openers: dict[str, Callable[[Any], IO[bytes]]] = {
-        "compression.zstd": lambda module: module.ZstdFile(packed),
-        "zstandard": lambda module: module.ZstdDecompressor().stream_reader(packed),
+        "compression.zstd": lambda module: module.open(packed),
+        "zstandard": lambda module: module.open(packed),
         "pyarrow": lambda module: module.CompressedInputStream(module.PythonFile(packed, mode="r"), "zstd"),
     }
     for package, opened in openers.items():
-        try:
-            module = import_module(package)
-        except ImportError:
-            continue
-        return opened(module)
+        with suppress(ImportError):
+            return opened(import_module(package))
     raise DialgaugeError(
         "it is compressed with zstandard, which needs a package on this version of Python: pip install zstandard",
         file=name,

@@ -6,7 +6,6 @@ claim those it does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -63,22 +62,16 @@ LOGS = frozenset({"tau", "tau2", "messages", "inspect", "otel", "langfuse", "map
 #: Asked when no other format recognises a file.
 LAST_RESORT = "predictions"
 
-_PARQUET = "write Parquet or JSON with the program that wrote it"
 #: First bytes of files that are held out by mistake, and what to do.
 _STARTS = {
     b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
     b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
     b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
     b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
-    b"\x93NUMPY": "it is an array of NumPy; write JSON: json.dump(array.tolist(), open('predictions.json', 'w'))",
-    b"\xff\xff\xff\xff": f"it is an Arrow stream; {_PARQUET}",
-    b"ARROW1": f"it is an Arrow (Feather) file; {_PARQUET}",
-    b"SQLite format 3": "it is a database of SQLite; export the table as CSV",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
-        "it is a Python pickle, which is never loaded here, for it may run anything; load it yourself and write JSON: "
-        "json.dump({str(key): value for key, value in predictions.items()}, open('predictions.json', 'w'))",
+        "it is a Python pickle, which is never loaded here, for it may run anything; load it yourself and write JSON",
     ),
 }
 _KINDS = (DialogueFormat, ResourceFormat)
@@ -165,74 +158,51 @@ def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
     peek = Peek(part)
     if not peek.head.strip():
         raise DialgaugeError("the file is empty", file=part.name)
-    untried: list[str] = []
-    matching = _matching_own(peek) or list(_matching_plugins(peek, untried))
+    matching = [format_ for format_ in map(_own, BUILT_IN) if format_.recognise(peek)]
+    if not matching:
+        others = [plugin for plugin in format_listing() if plugin.package != "dialgauge"]
+        matching = [plugin.content for plugin in others if plugin.content is not None and _fits(plugin, peek, part)]
     if len(matching) == 1:
         return matching[0]
     if matching:
         names = ", ".join(format_.name for format_ in matching)
         raise DialgaugeError(
             f"it could be any of these formats: {names}; name one of them (--help says how), as in --format "
-            f"{matching[0].name}, or, in a command without such an option, give what 'dialgauge data convert "
-            f"{part.name} named.jsonl --to native --format {matching[0].name}' writes",
+            f"{matching[0].name}",
             file=part.name,
         )
     if not (reason := _misfit(part)):
         return _own(LAST_RESORT)
-    damage = next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "")
-    damage = damage or _json_problem(peek, part)
+    reason = next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "") or reason
     kind = " (it is a binary file)" if b"\x00" in peek.head[:4096] else ""
     if part.path is not None:
         reason += f"; 'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
-    others = "".join(f"; not tried: {each}" for each in untried)
-    raise UnknownFormat(f"no known layout fits{kind}: {damage or reason}{others}", file=part.name)
+    raise UnknownFormat(f"no known layout fits{kind}: {reason}", file=part.name)
+
+
+def _fits(plugin: plugins.Plugin[AnyFormat], peek: Peek, part: Part) -> bool:
+    """Whether a format of another package recognises the file; where it fails, it is named."""
+    try:
+        return plugin.content is not None and plugin.content.recognise(peek)
+    except Exception as error:  # whatever a stranger's code does
+        message = f"the format '{plugin.name}' of the package {plugin.package} fails ({type(error).__name__}: {error})"
+        raise DialgaugeError(message, file=part.name) from error
 
 
 def _misfit(part: Part) -> str:
-    """Why the beginning of a file is without documented names of states; empty where it is in one."""
+    """Why a file has no documented names of states, or is no sound JSON; empty where it has such names."""
     from dialgauge.formats.documented import documented_states
     from dialgauge.formats.predictions.states import Misfit
-    from dialgauge.formats.row_paths import beginning
+    from dialgauge.formats.row_paths import beginning, content_of
 
     try:
-        documented_states(beginning(part))
+        try:
+            documented_states(beginning(part))
+        except Misfit as error:
+            content_of(part)  # what is wrong with JSON is said first
+            return str(error)
     except Misfit as error:
         return str(error)
     except DialgaugeError as error:
-        return error.message
-    return ""
-
-
-def _json_problem(peek: Peek, part: Part) -> str:
-    """What is wrong with JSON, and where; empty where nothing is."""
-    from dialgauge.formats.row_paths import content_of
-
-    try:
-        content_of(part) if peek.is_json else None
-    except DialgaugeError as error:
         return f"line {error.line}: {error.message}" if error.line else error.message
     return ""
-
-
-def _matching_own(peek: Peek) -> list[AnyFormat]:
-    """Our formats that recognise the file."""
-    return [format_ for format_ in map(_own, BUILT_IN) if format_.recognise(peek)]
-
-
-def _matching_plugins(peek: Peek, untried: list[str]) -> Iterator[AnyFormat]:
-    """Formats of other packages that recognise the file; one that cannot be asked is told and stops nothing."""
-    for plugin in format_listing():
-        if plugin.package == "dialgauge":
-            continue
-        if plugin.content is None:
-            untried.append(plugin.reason or plugin.name)
-            continue
-        try:
-            fits = plugin.content.recognise(peek)
-        except Exception as error:  # whatever a stranger's code does
-            untried.append(
-                f"the format '{plugin.name}' of the package {plugin.package} ({type(error).__name__}: {error})"
-            )
-        else:
-            if fits:
-                yield plugin.content

@@ -72,7 +72,6 @@ class _Dialogue(Struct, gc=False):
 
 _FILE = Listed(_Dialogue)
 NO_INTENT = "NONE"
-_CARRIED = "turns without a frame for a service that had a state, which keeps it; an empty frame would end it"
 
 
 class Sgd(DialogueFormat):
@@ -108,8 +107,6 @@ class Sgd(DialogueFormat):
                 yield dialogue
         for what, count in reader.dropped.items():
             notes.add(what, count)
-        if 0 < reader.carried < reader.whole:  # turns name all services, as those of MultiWOZ 2.2 do
-            notes.add_at(_CARRIED, reader.carried, reader.first_carried)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         write_array((_written(dialogue, notes) for dialogue in dialogues), out)
@@ -120,9 +117,6 @@ class _Reader:
 
     def __init__(self) -> None:
         self._present = cache(present)
-        #: Turns in which a service has no frame, though it has a state; how many repeat several states.
-        self.carried = self.whole = 0
-        self.first_carried = ""
         self.dropped = dict.fromkeys(
             (
                 "field canonical_values of an action dropped",
@@ -146,18 +140,9 @@ class _Reader:
                 )
             blank: State = {}
             if state is not None and turn.speaker == "USER":
-                if state:
-                    self._count_carried(state, turn.frames, f"dialogue {raw.dialogue_id}, turn {number}")
                 state = self._carried(state, turn.frames, blank)
             turns.append(self._turn(turn, state, blank, number))
         return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
-
-    def _count_carried(self, state: State, frames: list[_Frame], location: str) -> None:
-        if state.keys() <= {frame.service for frame in frames if frame.state is not UNSET}:
-            self.whole += len(state) > 1
-        else:
-            self.carried += 1
-            self.first_carried = self.first_carried or location
 
     def _carried(self, state: State, frames: list[_Frame], blank: State) -> State:
         """The state with the services that have a frame replaced by it; a service without slots is left out.

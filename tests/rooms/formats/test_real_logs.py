@@ -97,15 +97,6 @@ def test_a_bomb_in_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
         read(tmp_path / "b.eval")
 
 
-def test_what_zstandard_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> Any:
-        raise ImportError(name)
-
-    monkeypatch.setattr(packed, "import_module", absent)
-    with pytest.raises(DialgaugeError, match="pip install zstandard"):
-        read(path_of("a-0.3.285.eval"))
-
-
 def test_spans_become_conversations_whether_their_inputs_grow_or_not() -> None:
     corpus = read(OTEL / "spans.jsonl")
     whole, parts, wordless = corpus
@@ -128,18 +119,6 @@ def test_spans_of_tools_and_evaluations_are_of_the_conversation_around_them() ->
     calls = [call for dialogue in log for turn in dialogue.turns for call in turn.calls or ()]
     assert [call.name for call in calls] == ["lookup"] * 3
     assert log.notes.counts["spans without gen_ai.conversation.id in a trace of several conversations left out"] == 1
-
-
-def test_spans_are_read_in_the_order_of_their_times(tmp_path: Path) -> None:
-    batches = [json.loads(line) for line in (OTEL / "partly_named.jsonl").read_text().splitlines()]
-    for batch in batches:
-        for resource in batch["resourceSpans"]:
-            for scope in resource["scopeSpans"]:
-                scope["spans"].reverse()
-    path = tmp_path / "reversed.jsonl"
-    path.write_text("".join(json.dumps(batch) + "\n" for batch in reversed(batches)))
-    turns = {dialogue.id: dialogue.turns for dialogue in read(OTEL / "partly_named.jsonl")}
-    assert {dialogue.id: dialogue.turns for dialogue in read(path)} == turns
 
 
 def _attributes(**given: str) -> list[dict[str, object]]:
@@ -215,16 +194,6 @@ def _value(given: dict[str, Any]) -> Any:
     return int(value) if kind == "intValue" else value
 
 
-def test_evaluations_of_one_conversation_that_contradict_each_other_are_told(tmp_path: Path) -> None:
-    said = _attributes(operation__name="chat")
-    spans = [
-        {"traceId": "t", "spanId": str(number), "attributes": said, "events": [_evaluation(value)]}
-        for number, value in enumerate((0.0, 1.0))
-    ]
-    notes = read(_spans(tmp_path, *spans)).notes
-    assert any("evaluations of one name that differ" in note for note in notes.counts)
-
-
 @pytest.mark.parametrize("named", [True, False])
 def test_a_trace_that_judges_and_links_to_another_is_no_conversation(tmp_path: Path, named: bool) -> None:
     """With the calls of the model that judges beside them."""
@@ -269,13 +238,6 @@ def test_spans_whose_parents_go_in_circles_are_of_their_trace(tmp_path: Path) ->
     ]  # fmt: skip
     (tmp_path / "circle.jsonl").write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
     assert [dialogue.id for dialogue in read(tmp_path / "circle.jsonl")] == ["t"]
-
-
-def test_a_span_that_is_there_twice_is_an_error(tmp_path: Path) -> None:
-    first = (OTEL / "spans.jsonl").read_bytes().splitlines(keepends=True)[0]
-    (tmp_path / "twice.jsonl").write_bytes(first * 2)
-    with pytest.raises(DialgaugeError, match="this span appears twice"):
-        read(tmp_path / "twice.jsonl")
 
 
 def test_sessions_of_langfuse_are_conversations(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Langfuse exports, as their documentation describes them: traces with observations and scores, sessions, or rows.
+"""Langfuse exports, as their documentation describes them: traces with observations and scores, or rows.
 
 A conversation is a session, or a trace that belongs to none. Its messages are what its generations were sent and
 answered, in order of time; where a trace has none, its own input and output. Made after the documented fields, as no
@@ -67,7 +67,7 @@ class LangfuseExport(DialogueFormat):
 
 
 def _records(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Traces, sessions and observations, out of lists and the pages of the API."""
+    """Traces and observations, out of lists and the pages of the API."""
     if isinstance(value, dict) and isinstance(value.get("data"), list) and not _kind(value):
         value = value["data"]
     for record in value if isinstance(value, list) else [value]:
@@ -76,10 +76,6 @@ def _records(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _kind(record: Mapping[str, Any]) -> str:
-    if isinstance(record.get("trace"), dict) and isinstance(record.get("observations"), list):
-        return "download"
-    if isinstance(record.get("traces"), list) and "id" in record:
-        return "session"
     if isinstance(record.get("observations"), list) and "id" in record:
         return "trace"
     of_trace = "traceId" in record or "trace_id" in record
@@ -89,14 +85,7 @@ def _kind(record: Mapping[str, Any]) -> str:
 def _flattened(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The traces and observations of a record, a trace before its observations."""
     kind = _kind(record)
-    if kind == "session":
-        for trace in record["traces"]:
-            if isinstance(trace, dict):
-                yield from _flattened({"sessionId": record["id"], "observations": [], **trace})
-    elif kind == "download":
-        inner = {key: record[key] for key in ("observations", "scores") if key in record}
-        yield from _flattened({"id": None, **record["trace"], **inner})
-    elif kind == "trace":
+    if kind == "trace":
         yield record
         for step in record["observations"]:
             if isinstance(step, dict):
