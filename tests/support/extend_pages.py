@@ -1,8 +1,9 @@
 """The pages of ``docs/extend`` and ``docs/howto`` as tests: their files are written or installed, their commands run.
 
-A page shows files in code blocks with a title (``python title="call_centre.py"``), one of them ``pyproject.toml`` with
-the entry points, and what happens in blocks of the kind ``console``: lines that begin with ``$`` are commands
-(``dialgauge`` or ``python``), the lines below are what they print, compared by support/shown_output.py.
+A page shows files in code blocks with a title (``python title="call_centre.py"``), or has them in the folder of its
+name; one is ``pyproject.toml`` with the entry points. What happens is in blocks of the kind ``console``: lines that
+begin with ``$`` are commands (``dialgauge`` or ``python``), the lines below are what they print, compared by
+support/shown_output.py.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class ExtendPage:
         self.path = folder / f"{name}.md"
         blocks = _BLOCK.findall(self.path.read_text("utf-8"))
         self.files: dict[str, str] = {title: content for _, title, content in blocks if title}
+        self.files |= {file.name: file.read_text("utf-8") for file in (folder / name).glob("*.*")}
         consoles = [content for kind, _, content in blocks if kind == "console"]
         self.code = [content for kind, title, content in blocks if kind == "python" and not title]
         self.commands = [Command(*found) for content in consoles for found in steps(content)]
