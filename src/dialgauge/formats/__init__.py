@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         ALL_FIELDS as ALL_FIELDS,
         AnyFormat as AnyFormat,
         DialogueFormat as DialogueFormat,
+        Peek as Peek,
         Resource as Resource,
         ResourceFormat as ResourceFormat,
     )
@@ -82,7 +83,6 @@ if TYPE_CHECKING:
         Notes as Notes,
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT
-    from dialgauge.formats.peek import Peek as Peek
     from dialgauge.formats.predictions.states import Misfit as Misfit, require_single_keys as require_single_keys
     from dialgauge.formats.propose import (
         propose_mapping as propose_mapping,

@@ -17,9 +17,8 @@ from typing import IO
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat, Resource, ResourceFormat
+from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part, decode_utf8, resolve
 
 #: What stands for a user who says nothing, so that the bot speaks again.

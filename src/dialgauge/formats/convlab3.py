@@ -16,10 +16,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import Listed, decode, elements_of
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
     Pieces,
     PredictionFormat,
@@ -27,8 +26,8 @@ from dialgauge.formats.predictions.reading import (
     grouped,
     loose_state,
 )
+from dialgauge.formats.predictions.states import alternatives
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import alternatives
 
 
 class _Act(Struct, gc=False):

@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import msgspec
 from msgspec import Struct, field
@@ -220,10 +220,8 @@ def in_memory(source: object, format: HowToRead = None, success: str = "") -> Co
 
 def _as_file(source: object, name: str, format: HowToRead, success: str) -> Corpus:
     """What a file of the same content holds."""
-    from dialgauge.formats.plain_python import plain_python
-
     try:
-        content = msgspec.json.encode(plain_python(source))
+        content = msgspec.json.encode(source, enc_hook=_of_numpy)
     except (TypeError, ValueError, RecursionError) as error:
         raise DialgaugeError(f"it holds what JSON cannot express ({error})", file=name) from error
     part = Part(name, lambda: io.BytesIO(content), DEFAULT_LIMIT)
@@ -234,6 +232,15 @@ def _as_file(source: object, name: str, format: HowToRead, success: str) -> Corp
     corpus.notes.verdict = success
     corpus.dialogues = [dialogue for _, dialogue in chosen.read_parts([part], corpus.notes)]
     return corpus
+
+
+def _of_numpy(value: Any) -> Any:
+    """A number or an array of NumPy as plain Python; what frames put in place of null is null."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if type(value).__module__ != "numpy":
+        raise TypeError(f"something of type {type(value).__name__}")
+    return value.tolist()
 
 
 def _require_new(dialogue: Dialogue, file: str, seen: dict[str, str]) -> None:

@@ -28,14 +28,13 @@ from typing import Any
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.logs.logged import NAMES, VERDICTS
 from dialgauge.formats.logs.messages import is_message
 from dialgauge.formats.mapped_logs import LogReader
 from dialgauge.formats.mapped_states import StateReader, the_decoder
 from dialgauge.formats.mapping import FACTS, Field, Mapping, Reading
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import EMPTY, Misfit, shown
 from dialgauge.formats.row_paths import Row, as_text, content_of, is_object, rows
 from dialgauge.formats.source import Part

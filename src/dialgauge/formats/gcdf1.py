@@ -17,11 +17,10 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
-from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import NOTHING, Keyed, Listed, begins, decode, write_array
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")
@@ -261,20 +260,11 @@ def _task(domain: str, text: Raw) -> Task:
     try:
         raw = _TASK.decode(text)
     except msgspec.ValidationError as error:
-        raise DialgaugeError(_why_no_task(domain, text, error)) from error
+        message = f"the goal of '{domain}' does not have the expected shape: {error}; its parts are {', '.join(_PARTS)}"
+        raise DialgaugeError(message) from error
     return Task(
         info=raw.info, fail_info=raw.fail_info, book=raw.book, fail_book=raw.fail_book, requests=tuple(raw.reqt)
     )
-
-
-def _why_no_task(domain: str, text: Raw, error: Exception) -> str:
-    content = msgspec.json.decode(text)
-    unknown = [key for key in content if key not in _PARTS] if isinstance(content, dict) else []
-    if unknown:
-        return (
-            f"the goal of '{domain}' has a part '{unknown[0]}', which goals do not have.{nearest(unknown[0], _PARTS)}"
-        )
-    return f"the goal of '{domain}' does not have the expected shape: {error}"
 
 
 def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:

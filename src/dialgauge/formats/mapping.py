@@ -18,9 +18,8 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import sha256_of
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.states import DECODERS, OPENERS, Misfit
 from dialgauge.formats.row_paths import Pattern, Row, as_text, content_of, is_object, rows, steps
 from dialgauge.formats.source import Part, parts_of

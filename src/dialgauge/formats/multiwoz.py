@@ -18,12 +18,11 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import Keyed, decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.states import alternatives
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import alternatives
 
 _NOT_DOMAINS = ("message", "topic")
 _EMPTY_OBJECT = b"{}"

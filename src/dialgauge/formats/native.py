@@ -12,10 +12,9 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
 from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 _DECODER = msgspec.json.Decoder(Dialogue)
@@ -32,7 +31,9 @@ class Native(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first_line
-        return first is not None and {"id", "turns"} <= first.keys() and not _lacks_speakers(first["turns"])
+        turns = first.get("turns") if first is not None and "id" in first else None
+        ours = (isinstance(turn, dict) and "speaker" in turn for turn in turns or ()) if isinstance(turns, list) else ()
+        return first is not None and "id" in first and "turns" in first and (not turns or any(ours))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():
@@ -49,12 +50,3 @@ class Native(DialogueFormat):
         for dialogue in dialogues:
             out.write(_ENCODER.encode(dialogue))
             out.write(b"\n")
-
-
-def _lacks_speakers(turns: object) -> bool:
-    """Are these somebody else's turns? Ours all say who speaks."""
-    return (
-        isinstance(turns, list)
-        and bool(turns)
-        and all(isinstance(turn, dict) and "speaker" not in turn for turn in turns)
-    )

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from dialgauge import plugins
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import AnyFormat, DialogueFormat, ResourceFormat
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.base import AnyFormat, DialogueFormat, Peek, ResourceFormat
 from dialgauge.formats.source import Part, is_document
 
 _STATES = "predictions.trackers"

@@ -10,12 +10,11 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Ontology, SlotSpec
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import Resource, ResourceFormat
+from dialgauge.formats.base import Peek, Resource, ResourceFormat
 from dialgauge.formats.jsonfile import RAW_LIST, decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.states import alternatives
 from dialgauge.formats.source import Part, is_document
-from dialgauge.formats.state_values import alternatives
 
 
 class _Slot(Struct, gc=False):

@@ -17,12 +17,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Span, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import Listed, write_array
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
+from dialgauge.formats.predictions.states import present
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import present
 
 
 class _Action(Struct, gc=False):

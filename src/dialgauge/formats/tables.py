@@ -18,16 +18,13 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.files import parquet_bytes
-from dialgauge.formats.base import ALL_FIELDS, DialogueFormat
+from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.plain_python import is_absent, plain_python, pruned
-from dialgauge.formats.predictions.states import Misfit, slots_of, state_of
+from dialgauge.formats.predictions.states import Misfit, present, slots_of, state_of
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import present
 from dialgauge.text import encodable, some_of
 
 if TYPE_CHECKING:
@@ -199,16 +196,26 @@ def _speaker(row: Row) -> str:
     return _SPEAKERS.get(lower, lower)
 
 
+def is_absent(value: Any) -> bool:
+    """Whether there is nothing: null, or what does not equal itself."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def pruned(value: Any) -> Any:
+    """The value without what is absent in it."""
+    if isinstance(value, Mapping):
+        return {str(key): pruned(inner) for key, inner in value.items() if not is_absent(inner)}
+    return [pruned(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 def plain_number(value: Any) -> Any:
     """A whole number that a frame made a float because its column has gaps, whole again; anything else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _listed(turns: Any) -> list[Any]:
-    """The turns of a dialogue; a dataset may hold them as lists of their fields."""
+    """The turns of a dialogue."""
     turns = _parsed(turns)
-    if isinstance(turns, dict) and all(isinstance(turn, list) for turn in turns.values()):
-        return [dict(zip(turns, values, strict=True)) for values in zip(*turns.values(), strict=True)]
     if not isinstance(turns, list):
         raise TypeError("turns must be a list")
     return turns
@@ -320,10 +327,10 @@ def frame_table(source: Any, name: str = "") -> Table:
     if package == "datasets":
         plain = held.with_format(None)  # rows as plain Python, whatever a training loop asked for
         return Table(name, plain.column_names or list(next(iter(plain), {})), plain)
-    if package == "pandas":
-        return _pandas_table(held, name)
     import polars
 
+    if package == "pandas":
+        held = _of_pandas(held, name)
     if isinstance(held, polars.LazyFrame):
         held = held.collect()
     try:
@@ -349,21 +356,22 @@ def _one_split(source: Any) -> Any:
     raise DialgaugeError(f"it has the splits {splits or '(none)'}; choose one, such as dataset[{str(first)!r}]")
 
 
-def _pandas_table(frame: Any, name: str) -> Table:
-    columns = list(map(str, frame.columns))
+def _of_pandas(frame: Any, name: str) -> Any:
+    """A frame of polars; ids or turn numbers may have become the index of the other."""
+    import polars
+
+    columns = set(map(str, frame.columns))
     indexed = any(level is not None for level in frame.index.names)
-    if indexed and (set(columns).isdisjoint(_IDS) or set(columns).isdisjoint(_NUMBERS)):
-        try:
-            frame = frame.reset_index()  # ids or turn numbers may have become the index
-        except ValueError as error:
-            raise DialgaugeError(
-                f"a column and the index have the same name ({error}); rename one", file=name
-            ) from error
-        columns = list(map(str, frame.columns))
-    if len(set(columns)) < len(columns):
-        raise DialgaugeError("two of its columns have the same name; rename one", file=name)
-    cells = zip(*(frame.iloc[:, place] for place in range(len(columns))), strict=True)
-    return Table(name, columns, (dict(zip(columns, map(plain_python, row), strict=True)) for row in cells))
+    try:
+        frame = frame.reset_index() if indexed and (columns.isdisjoint(_IDS) or columns.isdisjoint(_NUMBERS)) else frame
+        return polars.from_pandas(frame, nan_to_null=True)
+    except ModuleNotFoundError as error:
+        raise missing_extra("pandas", "pandas", "a pandas frame") from error
+    except Exception as error:  # Arrow's errors are no class of their own
+        message = (
+            f"it cannot be read as a table ({str(error).splitlines()[0]}); write the column as texts, or rename it"
+        )
+        raise DialgaugeError(message, file=name) from error
 
 
 def frame_of(dialogues: Iterable[Dialogue]) -> polars.DataFrame:

@@ -21,12 +21,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
 from dialgauge.formats.logs.logged import TOLERANCE, Facts, logged_dialogue
 from dialgauge.formats.logs.messages import LogMessages, Message, as_text, checksum, expected_calls
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 #: Beyond any trial, or reward, that somebody meant.

@@ -17,13 +17,12 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import decode, elements_of, members_of, without_nan
 from dialgauge.formats.logs.logged import TOLERANCE, Facts, Numbering, facts_of, logged_dialogue, score_in
 from dialgauge.formats.logs.messages import checksum, read_messages
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors, zip_member
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import INSPECT_MEMBER, Part
 
 _HEADER, _SAMPLES = "header.json", "samples/"

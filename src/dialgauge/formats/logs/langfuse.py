@@ -14,11 +14,10 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.logs.logged import Numbering, number_in, score_in
 from dialgauge.formats.logs.spans import Span, ToolRecord, records_of, span_dialogue
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 _ANY = msgspec.json.Decoder(Any)

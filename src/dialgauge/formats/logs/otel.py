@@ -20,11 +20,10 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.logs.logged import Numbering, decoded, number_in
 from dialgauge.formats.logs.spans import Span, ToolRecord, records_of, span_dialogue
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.source import Part
 
 _CONVERSATION, _RESPONSE, _OPERATION = "gen_ai.conversation.id", "gen_ai.response.id", "gen_ai.operation.name"

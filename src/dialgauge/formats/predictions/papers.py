@@ -13,8 +13,8 @@ from msgspec import Raw
 
 from dialgauge.dialogue import State, Turn, Values
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Peek
 from dialgauge.formats.jsonfile import Keyed, decode
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
     Pieces,
     PredictionFormat,
@@ -26,9 +26,8 @@ from dialgauge.formats.predictions.reading import (
     slot_state,
     some_have,
 )
-from dialgauge.formats.predictions.states import shown
+from dialgauge.formats.predictions.states import clean_state, present_text, read_state, shown
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import clean_state, present_text, read_state
 from dialgauge.text import Note
 
 # -- Flags ---------------------------------------------------------------------------------------------------------

@@ -20,18 +20,15 @@ from msgspec import Raw
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat
+from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import NOTHING, decode, members_of
 from dialgauge.formats.notes import INVALID, Notes
-from dialgauge.formats.peek import Peek
-from dialgauge.formats.predictions.states import Misfit, open_answer
+from dialgauge.formats.predictions.states import Misfit, Slot, open_answer, present_text, state_of, strings
 from dialgauge.formats.source import Part
-from dialgauge.formats.state_values import present_text
 
 T = TypeVar("T")
 #: What was read as something else, or left out, and how often.
 Seen: TypeAlias = Counter[str]
-Triple: TypeAlias = tuple[str, str, str]
 
 #: A user turn that the file does not have.
 HOLE = Turn(speaker="user")
@@ -111,7 +108,7 @@ class StatesFormat(PredictionFormat):
     def gold_state(self, content: bytes, seen: Seen) -> Any:
         """The gold state of a turn; by default ``["domain-slot-value"]``."""
         texts = decode(TEXTS, content, self.part)
-        return state_of_triples(map(hyphenated, texts), seen)
+        return state_of_slots(strings(texts), seen)
 
     def predicted_state(self, content: bytes, seen: Seen) -> Any:
         """The predicted state of a turn; by default as the gold one."""
@@ -223,19 +220,6 @@ class Pieces(Generic[T]):
         return None if bytes(raw) in NOTHING else self.read(raw)
 
 
-@lru_cache(maxsize=1 << 16)
-def hyphenated(text: str) -> Triple:
-    """``domain-slot-value``; only the first two hyphens separate, for values may contain more.
-
-    >>> hyphenated("restaurant-name-the slug-and-lettuce")
-    ('restaurant', 'name', 'the slug-and-lettuce')
-    """
-    pieces = text.split("-", 2)
-    if len(pieces) < 3 or not pieces[0] or not pieces[1]:
-        raise DialgaugeError(f"'{text[:80]}' is not of the form domain-slot-value")
-    return pieces[0], pieces[1], pieces[2]
-
-
 @lru_cache(maxsize=1 << 10)
 def hyphenated_slot(text: str) -> tuple[str, str]:
     """``domain-slot``, where the slot may contain hyphens.
@@ -259,14 +243,13 @@ def slot_state(values: Mapping[str, Values]) -> State:
     return state
 
 
-def state_of_triples(triples: Iterable[Triple], seen: Seen) -> State:
-    """The state without values that mean "absent"; of two different values of a slot the later stands."""
-    state: State = {}
-    for domain, slot, value in triples:
-        if values := present_text(value):
-            slots = state.setdefault(domain, {})
-            seen[TWO_VALUES] += slots.get(slot, values) != values
-            slots[slot] = values
+def state_of_slots(slots: Iterable[Slot], seen: Seen) -> State:
+    """The state of slots with values; of two different values of a slot the later stands."""
+    try:
+        state, twice = state_of(slots)
+    except Misfit as error:
+        raise DialgaugeError(str(error)) from None
+    seen[TWO_VALUES] += twice
     return state
 
 

@@ -11,18 +11,21 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
 
 from dialgauge.dialogue import State, Values
-from dialgauge.formats.state_values import ABSENT
+from dialgauge.formats.jsonfile import decode
+from dialgauge.formats.source import Part
 
 Slot: TypeAlias = tuple[str, str, Any]
 Decoder: TypeAlias = Callable[[Any], Iterator[Slot]]
 Opener: TypeAlias = Callable[[Any], Any]
 
-#: What means "nothing is filled", in any way of writing states.
+#: Values that mean that a slot is not filled, and what means that none is, in any way of writing states.
+ABSENT = frozenset({"", "none", "not mentioned"})
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 #: A longer answer of a model is no state, and in one of them no more than so many beginnings are tried.
 MOST_TEXT, _MOST_STARTS = 50_000, 50
@@ -96,10 +99,15 @@ def underscored(value: Any) -> Iterator[Slot]:
 def strings(value: Any) -> Iterator[Slot]:
     """``["hotel-area-north"]``, parted at the first two hyphens."""
     for text in _list(value, "domain-slot-value"):
-        domain, slot, given = (*text.split("-", 2), "", "")[:3] if isinstance(text, str) else ("", "", "")
-        if not slot or not _DOMAIN.fullmatch(domain) or re.search("[=:]", slot) or text.count("-") < 2:
-            raise Misfit(f"{shown(text)} is not domain-slot-value")
-        yield domain, slot, given
+        yield _parted(text) if isinstance(text, str) else _parted("")
+
+
+@lru_cache(maxsize=1 << 16)
+def _parted(text: str) -> Slot:
+    domain, slot, given = (*text.split("-", 2), "", "")[:3]
+    if not slot or not _DOMAIN.fullmatch(domain) or re.search("[=:]", slot) or text.count("-") < 2:
+        raise Misfit(f"{shown(text)} is not domain-slot-value")
+    return domain, slot, given
 
 
 def pairs(value: Any) -> Iterator[Slot]:
@@ -418,3 +426,54 @@ def state_of(slots: Iterable[Slot], absent: Collection[str] = ABSENT) -> tuple[S
             twice += inside.get(slot.strip(), values) != values
             inside[slot.strip()] = values
     return state, twice
+
+
+# -- nested states of named formats ----------------------------------------------------------------------------------
+
+
+def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None = None) -> State:
+    """A nested domain → slot → value(s) mapping as a state, without slots that mean "absent" (they go to ``blank``)."""
+    state: State = {}
+    for domain, slots in raw.items():
+        for slot, value in slots.items():
+            if values := present_text(value) if isinstance(value, str) else present(value):
+                state.setdefault(domain, {})[slot] = values
+            elif blank is not None:
+                blank.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
+        if blank is not None and domain not in state:  # to MultiWOZ_Evaluation a domain without slots is there
+            blank.setdefault(domain, {})
+    return state
+
+
+_NESTED = msgspec.json.Decoder(dict[str, dict[str, str | list[str]]])
+
+
+def read_state(content: bytes, part: Part, blank: State | None = None) -> State:
+    """:func:`clean_state` of JSON."""
+    return clean_state(decode(_NESTED, content, part), blank)
+
+
+def present(value: str | list[str] | Values) -> Values:
+    """The value or values as a tuple, without those that mean "absent"."""
+    if isinstance(value, str):
+        return () if value.strip().lower() in ABSENT else (value,)
+    return tuple(item for item in value if item.strip().lower() not in ABSENT)
+
+
+#: The same for one text, remembered: a file repeats a few thousand values over and over.
+present_text: Callable[[str], Values] = lru_cache(maxsize=1 << 16)(present)
+
+
+def alternatives(value: str, separators: str = "|<>") -> Values:
+    """Acceptable values written in one string, ``a|b`` (MultiWOZ 2.4 also has ``a<b`` and ``a>b``), each once.
+
+    >>> alternatives("hotel|guesthouse"), alternatives("none")
+    (('hotel', 'guesthouse'), ())
+    """
+    pieces = [value]
+    for separator in separators:
+        if separator in value:
+            pieces = [part for piece in pieces for part in piece.split(separator)]
+    if len(pieces) == 1:
+        return present(value)
+    return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))

@@ -12,16 +12,15 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Dialogue, State, Turn, Values
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats.base import Peek
 from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.peek import Peek
 from dialgauge.formats.predictions.reading import (
     TEXTS,
     Pieces,
     PredictionFormat,
     Seen,
     StatesFormat,
-    Triple,
     else_loosely,
     grouped,
     loose_changes,
@@ -31,9 +30,9 @@ from dialgauge.formats.predictions.reading import (
     sides,
     slot_state,
     some_have,
-    state_of_triples,
+    state_of_slots,
 )
-from dialgauge.formats.state_values import present_text, read_state
+from dialgauge.formats.predictions.states import Slot, present_text, read_state
 
 _VALUE = msgspec.json.Decoder()
 _FLAT_STATE = msgspec.json.Decoder(dict[str, str])
@@ -260,26 +259,26 @@ class SimpleTod(StatesFormat):
         yield Turn(speaker="user", state=state, predicted=predicted)
 
     def gold_state(self, content: bytes, seen: Seen) -> State:
-        def target(text: str) -> Triple:
+        def target(text: str) -> Slot:
             if (triple := _triple(text)) is None:
                 raise DialgaugeError(f"the target belief '{text[:80]}' is not of the form 'domain slot value'")
             return triple
 
         texts = decode(TEXTS, content, self.part)
-        return state_of_triples(map(target, texts), seen)
+        return state_of_slots(map(target, texts), seen)
 
     def predicted_state(self, content: bytes, seen: Seen) -> State:
-        def generated(text: str) -> Triple:
+        def generated(text: str) -> Slot:
             domain, _, slot = text.strip().partition(" ")
             seen["generated beliefs without slot or value, kept as wrong"] += bool(domain) and _triple(text) is None
             return _triple(text) or (domain, slot, text.strip())
 
         texts = decode(TEXTS, content, self.part)
-        return state_of_triples(map(generated, texts), seen)
+        return state_of_slots(map(generated, texts), seen)
 
 
 @lru_cache(maxsize=1 << 16)
-def _triple(text: str) -> Triple | None:
+def _triple(text: str) -> Slot | None:
     """``domain slot value``; a slot that begins with the word ``book`` has two words."""
     words = text.split(maxsplit=2)
     if len(words) == 3 and words[1] == "book":
