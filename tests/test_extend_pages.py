@@ -1,4 +1,4 @@
-"""The pages that show how to add a measure, a ranker or a kind of run: their examples, installed and run."""
+"""The pages that show how to add something of one's own: their examples, installed and run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from support.extend_pages import ExtendPage
 from support.soak import soak
 
 
-@pytest.mark.parametrize(("name", "commands"), [("measure", 3), soak("ranker", 5), ("kind", 2)])
+@pytest.mark.parametrize(
+    ("name", "commands"), [("measure", 3), soak("ranker", 5), ("format", 3), ("agent", 2), ("kind", 2)]
+)
 def test_the_page_does_what_it_says(name: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
     page = ExtendPage(name)

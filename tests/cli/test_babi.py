@@ -167,25 +167,3 @@ def test_chat_logs(capsys: Capture, tmp_path: Path) -> None:
     assert dialgauge(capsys, *call).code == 0
     assert [each["per-response"] for each in scores(tmp_path / "o.json")] == [1.0]
     refused(dialgauge(capsys, *call, "--task", 1), "chat logs have no tasks; leave out --task")
-
-
-@pytest.mark.parametrize(
-    ("extra", "sentence"),
-    [
-        (("--url", "http://127.0.0.1:9/", "--set", "dim=8"), "--url names the bot; leave out --set"),
-        (("--task", "3"), "no dialog files of task 3"),
-        (("--logs", "x.jsonl"), "leave out --logs"),
-        (("--model", "memn2n", "--set", "epochs=none"), "wrong kind of value"),
-        (("--model", "memn2n", "--preset", "mine"), "'--preset': 'mine'"),
-        (("--model", "tfidf", "--device", "cuda"), "there is no setting 'device' of tfidf"),
-        (("--model", "memn2n", "--device", "abacus"), "there is no device 'abacus'"),
-        (("--model", "memn3n"), "Did you mean 'memn2n'"),
-        (("--model", "tfidf", "--transfer"), "give --load FOLDER"),
-        (("--model", "tfidf", "--attention", "1"), "no attention"),
-        (("--world", "bakery"), "leave out --data"),
-        (("--live", "--split", "tst"), "leave out --split"),
-        (("--live", "--task", "6"), "task 6 and chat logs have none"),
-    ],
-)
-def test_mistakes_are_sentences(capsys: Capture, data: Path, extra: tuple[str, ...], sentence: str) -> None:
-    refused(dialgauge(capsys, "babi", "evaluate", "--data", data, *extra), sentence)

@@ -1,84 +1,65 @@
-"""Several commands, three engines, the same bytes; and what each command says when an engine cannot be had."""
+"""The commands that take an engine store the same bytes whatever the engine."""
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from dialgauge.dialogue import Dialogue, State, Turn
+from dialgauge.formats import write
 from dialgauge.runs import Store
-from support.commands import dialgauge
-from support.engine_commands import commands, prepare, stored_content
+from support.tiny_world import tiny_release
 
-TESTS = Path(__file__).parents[1]
+COMMANDS = [
+    ["score", "parts"],
+    ["lab", "run", "--count", "24", "--seed", "3"],
+    ["babi", "table", "--data", "babi", "--tasks", "1,2", "--models", "rules,tfidf"],
+]
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("engines") / "files"
-    prepare(folder)
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "parts").mkdir()
+    for part in range(6):
+        talks = [talk(number) for number in range(part, 60, 6)]
+        write(talks, folder / f"parts/{part}.jsonl", format="native")
+    tiny_release(folder / "babi", (1, 2))
     return folder
 
 
-def all_commands(files: Path, store: Path, *options: str, hash_seed: int) -> dict[str, Any]:
-    """What the commands store when they are run with options, in a process with a hash seed of its own."""
-    environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed), "XDG_CACHE_HOME": str(store.parent / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-m", "support.engine_commands", str(files), str(store), "all", *options],
-        cwd=TESTS, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "ray" not in done.stderr.lower()
-    return stored_content(store)
+def talk(number: int) -> Dialogue:
+    chance = random.Random(number)
+    states: list[State] = [{"hotel": {"area": (chance.choice(["north", "south"]),)}} for _ in range(3)]
+    turns = [Turn(speaker="user", state=state, predicted=chance.choice(states)) for state in states]
+    return Dialogue(id=f"talk{number}", turns=tuple(turns), domains=("hotel", "train"))
 
 
-@pytest.fixture(scope="module")
-def here(files: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return all_commands(files, tmp_path_factory.mktemp("here") / "store", "--engine", "local", hash_seed=1)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_pool_stores_the_same_bytes(files: Path, here: dict[str, Any], tmp_path: Path, workers: int) -> None:
-    options = ("--engine", "pool", "--workers", str(workers))
-    assert all_commands(files, tmp_path / "store", *options, hash_seed=2 + workers) == here
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    pytest.importorskip("ray", reason="the extra 'ray' is not installed")
-    from ray.cluster_utils import Cluster
-
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    made.add_node(num_cpus=1)
-    made.add_node(num_cpus=1)
-    yield str(made.address)
-    made.shutdown()  # type: ignore[no-untyped-call]
+def stored(files: Path, store: Path, words: list[str], hash_seed: int) -> list[Any]:
+    """All that a command stores, but for ids, times and its own words: manifests, with the checksums of all tables."""
+    command = [sys.executable, "-m", "dialgauge", *words, "--store", str(store)]
+    environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
+    done = subprocess.run(command, cwd=files, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    content = []
+    for run in Store(store).survey().runs:
+        run.verify()
+        facts = msgspec.to_builtins(msgspec.structs.replace(run.manifest, id="", created="", command=[]))
+        content.append((run.kind, run.name, facts))
+    return sorted(content, key=lambda one: (*one[:2], str(one[2]["config"])))
 
 
 @pytest.mark.soak
-def test_a_cluster_of_several_nodes_stores_the_same_bytes(
-    files: Path, here: dict[str, Any], tmp_path: Path, cluster: str
-) -> None:
-    assert all_commands(files, tmp_path / "store", "--engine", "ray", "--address", cluster, hash_seed=9) == here
-
-
-def test_what_does_not_fit_together_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for command in commands(files):
-        for options, message in (
-            (("--engine", "cloud"), "there is no engine named 'cloud'"),
-            (("--engine", "pool", "--address", "a:1"), "--address names a Ray cluster, but the engine is pool"),
-            (("--engine", "local", "--workers", 2), "the local engine uses this one process"),
-        ):
-            outcome = dialgauge(capsys, *command, "--store", tmp_path / "store", *options)
-            assert (outcome.code, outcome.out) == (2, ""), command
-            assert message in outcome.err and len(outcome.err.splitlines()) == 1
-    assert Store(tmp_path / "store").list() == []
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_pool_stores_the_same_bytes(files: Path, tmp_path: Path, words: list[str]) -> None:
+    here = stored(files, tmp_path / "here", [*words, "--engine", "local"], 1)
+    for workers in (1, 2):
+        pool = [*words, "--engine", "pool", "--workers", str(workers)]
+        assert stored(files, tmp_path / str(workers), pool, 2 + workers) == here

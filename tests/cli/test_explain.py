@@ -24,14 +24,3 @@ def test_a_measure_of_several_families_is_explained_in_each(capsys: Capture) -> 
     document = json.loads(dialgauge(capsys, "explain", "Success", "--json", "-").out)
     titles = [table["title"] for table in document["page"]["tables"].values()]
     assert titles and len(set(titles)) == len(titles) and all(title.startswith("Success (") for title in titles)
-
-
-@pytest.mark.parametrize(
-    ("word", "near"),
-    [("JGAA", "'JGA'"), ("trackin", "'tracking'"), ("JGA(over=x)", "turns, dialogues"), ("trad", "'trade'"),
-     ("unmatchd", "'unmatched'")],
-)  # fmt: skip
-def test_a_misspelt_name_is_one_sentence_with_the_nearest(word: str, near: str, capsys: Capture) -> None:
-    outcome = dialgauge(capsys, "explain", word)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert near in outcome.err and outcome.err.count("\n") == 1

@@ -66,31 +66,6 @@ def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.C
     assert "3 conversations ended because an agent failed" in outcome.out
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--system", "rule-sytem"], "there is no agent named 'rule-sytem'. Did you mean 'rule-system'"),
-        (["--system-set", "ask_above=x"], "the setting ask_above of rule-system must be a whole number (got 'x')"),
-        (["--system-set", "ask_abov=1"], "there is no setting 'ask_abov' of rule-system. Did you mean 'ask_above'"),
-        (["--system-set", "select=7"], "the setting select must be from 0 to 1 (got 7)"),
-        (["--user-set", "patience=-5"], "the setting patience must be ≥ 0 (got -5)"),
-        (["--system", "agenda"], "agenda is a user agent; it cannot be the system"),
-        (["--user-set", "patience"], "--user-set expects NAME=VALUE (got 'patience')"),
-        (["--level", "txt"], "'--level': 'txt'"),
-        (["--failures", "dead"], "'--failures': 'dead'"),
-        (["--channel", "mlid"], "there is no channel 'mlid'. Did you mean 'mild'"),
-        (["--channel", "drop=2"], "a rate must be between 0 and 1"),
-        (["--goals", "nowhere.json"], "nowhere.json"),
-        (["--database", "nowhere"], "nowhere"),
-    ],
-)
-def test_mistakes_are_told_before_the_work(capsys: pytest.CaptureFixture[str], words: list[str], sentence: str) -> None:
-    outcome = dialgauge(capsys, "lab", "run", "-n", 2, *words)
-    assert outcome.code == 2
-    assert sentence in outcome.err
-    assert not Store(None).survey().runs
-
-
 def test_goals_are_shown_written_and_read_again(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "lab", "goals", "-n", 30, "--out", "town")
     assert outcome.code == 0, outcome.err

@@ -66,29 +66,6 @@ def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
     assert after["customers/C-01", "balance"] == "16.5", "the second change has its fee"
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("calls.json", "--domain", "depots"), "Did you mean 'depot'"),
-        (("calls.json", "--domain", "./nowhere"), "has no domain.yaml"),
-        (("calls.json", "--domain", "depot", "--task", "x"), "there is no task 'x'"),
-        (("nothing.json", "--domain", "depot"), "no such file"),
-        (("odd.json", "--domain", "depot"), "not a list of calls"),
-    ],
-)
-def test_mistakes_are_one_sentence(
-    words: tuple[str, ...],
-    told: str,
-    calls: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(calls.parent)
-    Path("odd.json").write_text('{"name": 1}')
-    outcome = dialgauge(capsys, "lab", "call", *words)
-    assert (outcome.code, told in outcome.err) == (2, True), outcome.err
-
-
 def test_data_check_of_a_folder_runs_nothing_unless_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "data", "check", folder)
     assert (outcome.code, "sound" in outcome.out, "your own rights" in " ".join(outcome.out.split())) == (0, True, True)

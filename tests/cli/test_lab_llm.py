@@ -194,32 +194,6 @@ def test_no_key_in_the_path_of_an_endpoint_in_any_file(
     assert f"{address.replace(secret, '[key]')}" in " ".join(only_run().manifest.command)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--level", "act"], "llm-system speaks text, not dialogue acts; add --level text"),
-        (["--system-set", "key_env=NOT_SET_ANYWHERE"], "the environment variable that key_env names is not set"),
-        (["--system-set", "budget_tokens=5"], "needs a cassette"),
-        (
-            ["--user", "llm-system", "--user-set", "model=m", "--user-set", "endpoint=local"],
-            "llm-system is a system agent; it cannot be the user",
-        ),
-        (
-            ["--system-set", "endpoint="],
-            "needs an endpoint: --endpoint URL (such as http://localhost:8000/v1) or --endpoint local",
-        ),
-    ],
-)
-def test_what_is_refused_before_the_work(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
-    base = ["lab", "run", "--system", "llm-system", "--level", "text", "--system-set", "model=m"]
-    endpoint = ["--system-set", "endpoint=http://localhost:1/v1"]
-    outcome = dialgauge(capsys, *base, *endpoint, *arguments)
-    assert outcome.code == 2
-    assert sentence in " ".join(outcome.err.split())
-
-
 # A server of somebody's own, behind the agent http.
 
 

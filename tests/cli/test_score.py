@@ -108,38 +108,6 @@ def test_missing_predictions_show_in_the_exit_code(
     assert runs(target)[0]["scores"]["JGA"]["value"] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "name the gold file"),
-        (["self"], "name the gold file"),
-        (["GOLD"], "no gold states of its own"),
-        (["GOLD", "PRED", "-m", "JGAA"], "Did you mean 'JGA'"),
-        (["GOLD", "PRED", "-m", "FGA@-1"], "must be ≥ 0 (got -1)"),
-        (["GOLD", "PRED", "-p", "cannon"], "Did you mean 'canon'"),
-        (["GOLD", "PRED", "--coverage", "union"], "'--coverage': 'union'"),
-        (["GOLD", "missing.json"], "there is no"),
-        (["GOLD", "OTHER"], "share no dialogue"),
-        (["GOLD", "PRED", "--pred-format", "nativ"], "Did you mean 'native'"),
-    ],
-)
-def test_mistakes_are_one_sentence(
-    capsys: pytest.CaptureFixture[str],
-    files: tuple[Path, Path, Path],
-    tmp_path: Path,
-    arguments: list[str],
-    message: str,
-) -> None:
-    other = save(tmp_path, "other.jsonl", Dialogue(id="z", turns=(Turn(speaker="user", predicted=NORTH),)))
-    only_predictions = save(tmp_path, "p.jsonl", Dialogue(id="a", turns=(Turn(speaker="user", predicted=NORTH),)))
-    names = {"GOLD": only_predictions if arguments == ["GOLD"] else files[0], "PRED": files[1], "OTHER": other}
-    done = dialgauge(capsys, "score", *(names.get(one, one) for one in arguments))
-    assert done.code == 2
-    assert message in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
-
-
 def test_published_set_of_test_dialogues(capsys: pytest.CaptureFixture[str], shared_data: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     done = dialgauge(

@@ -57,27 +57,3 @@ def test_what_is_incomplete_or_ignored_is_said(capsys: Capture, gold: Path, part
     assert "no responses for SNG0002.json; under mwzeval a missing dialogue is not counted" in shown
     assert "1 of 3 turns lacks the key 'state', so gold states are used for ALL turns" in shown
     assert dialgauge(capsys, "tasks", "score", gold, partial, "--unanswered", "fail").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["GOLD"], "dialgauge tasks score GOLD PRED..."),
-        ([], "dialgauge tasks score GOLD PRED..."),
-        (["MINE", "GOLD"], "GOLD comes first: dialgauge tasks score GOLD PRED..."),
-        (["GOLD", "GOLD"], "comes first: dialgauge tasks score GOLD PRED..."),
-        (["GOLD", "MINE", "MINE"], "given twice"),
-        (["GOLD", "MINE", "-m", "Sucess"], "Did you mean 'Success'"),
-        (["GOLD", "MINE", "--references", "MINE"], "--references-are"),
-        (["GOLD", "MINE", "--references-are", "raw"], "--references FILE"),
-        (["GOLD", "MINE", "--database", "nowhere"], "restaurant_db.json"),
-    ],
-)
-def test_mistakes_are_one_sentence_and_exit_with_2(
-    capsys: Capture, gold: Path, mine: Path, arguments: list[str], says: str
-) -> None:
-    places = {"GOLD": str(gold), "MINE": str(mine)}
-    result = dialgauge(capsys, "tasks", "score", *(places.get(each, each) for each in arguments))
-    assert result.code == 2
-    assert says in result.err.strip().splitlines()[-1]
-    assert "Traceback" not in result.err

@@ -98,22 +98,3 @@ def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture,
     assert "[32mempty" in odd.out
     assert "[33mbroken" in scored.out
     assert "\x1b" not in shown.out + scored.out + odd.out + scored.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--set", "igcd_f1.repetition.max=3"), "Did you mean 'repetitions'"),
-        (("--mode", "perfect"), "mode"),
-        (("--dataset", "multiwoz"), "Did you mean 'multiwoz21'"),
-        (("--canonical-map", "absent.json"), "no such file"),
-        (("--table", "scores.xyz"), "use one of these endings"),
-    ],
-)
-def test_wrong_options_are_one_sentence(
-    capsys: Capture, talks: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
-    result = dialgauge(capsys, "users", "score", talks, *arguments)
-    assert result.code == 2
-    assert sentence in result.err
-    assert result.err.count("\n") == 1

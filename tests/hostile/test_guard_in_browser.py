@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -94,18 +93,3 @@ def test_script_and_style_in_the_content_do_nothing(page: Page, serve: Serve, wa
     assert page.locator("body").evaluate("body => getComputedStyle(body).display") == "block"
     watch.expect("Content Security Policy")
     watch.problems.clear()  # the request that the policy stopped is announced before it is stopped
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("<script>console.error('oh')</script>", "the page logged: oh"),
-        ("<script>throw new Error('thrown')</script>", "the page threw: thrown"),
-        ("<img src=http://127.0.0.2:1/x.png>", "the page asked another server: http://127.0.0.2:1/x.png"),
-    ],
-)
-def test_the_watch_sees_what_a_page_does_wrong(page: Page, serve: Serve, watch: Watch, body: str, said: str) -> None:
-    page.goto(serve(elsewhere(f"<!doctype html>{body}")))
-    page.wait_for_load_state("networkidle")
-    watch.expect(said)
-    watch.problems.clear()

@@ -21,21 +21,10 @@ from dialgauge.measures import (
     Scores,
     Signature,
     SystemEvidence,
-    intervals,
     parse_measures,
     score_systems,
 )
-from dialgauge.stats import ratio_intervals
 from measures.toy import LENGTH, TURNS, USERS, Turns
-
-
-def random_turns(seed: int, dialogues: int = 30) -> Turns:
-    draws = np.random.default_rng(seed)
-    dialogue = np.sort(draws.integers(0, dialogues, 200)).astype(np.int32)
-    dialogue[-1] = dialogues - 1
-    size = draws.integers(0, 5, 200).astype(np.float64)
-    slots = draws.integers(0, 2, (4, dialogues)).astype(np.float64)
-    return Turns(dialogue, np.minimum(draws.integers(0, 5, 200), size), size, (slots, slots + 1))
 
 
 def system(turns: Turns, *names: str) -> SystemEvidence:
@@ -69,21 +58,6 @@ def test_the_table_of_dialogues_has_the_sums_of_what_is_scored() -> None:
     assert Scores(dialogues=[], sums={}, scores={}).frame().schema == frame.schema
 
 
-def test_intervals_are_those_of_the_sums_and_shared_over_systems() -> None:
-    how = Resampling(300, seed=3, level=0.9)
-    measures = parse_measures(["JGA", "F1(average=slot)", "F1", "JGA(over=dialogues)"])
-    both = [random_turns(0), random_turns(1)]
-    together = intervals([[(each, each.sums(turns)) for each in measures] for turns in both], how)
-    sums = [measure.sums(turns) for turns in both for measure in (measures[0], *measures[2:])]
-    bounds = ratio_intervals(
-        [one[0] for one in sums], [one[1] for one in sums], resamples=300, seed=3, level=0.9, bounds=(0.0, 1.0)
-    )
-    assert [one.ends for row in together for one in (row[0], *row[2:])] == [tuple(pair) for pair in bounds.tolist()]
-    alone = [intervals([[(each, each.sums(turns)) for each in measures]], how)[0] for turns in both]
-    ends = [[[one.ends for one in row] for row in rows] for rows in (alone, together)]
-    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
-
-
 def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
     def one(name: str, ids: list[str], num: list[float]) -> Scores:
         score = Score.of(Measure(LENGTH), sum(num))
@@ -105,29 +79,6 @@ def test_what_goes_wrong_in_another_packages_measure_is_a_sentence(rows: Any, se
     card = Card(name="Foreign", family="tracking", title="", summary="", formula="", source="", units=rows)
     with pytest.raises(DialgaugeError, match=sentence):
         Measure(card).value(TURNS)
-
-
-def test_a_value_of_several_sums_has_the_interval_of_its_resampled_sums() -> None:
-    """A ratio written as a function of two sums is the ratio, with the same interval."""
-    turns = random_turns(3)
-    [ratio] = parse_measures(["JGA"])
-
-    def sums(evidence: Turns, settings: Any) -> Any:
-        return ratio.sums(evidence)
-
-    card: Card[Any] = Card(
-        name="Same", family="tracking", title="t", summary="s", formula="f", source="none",
-        sums=sums, of=lambda both: both[..., 0] / both[..., 1],
-    )  # fmt: skip
-    same: Measure[Any] = Measure(card)
-    evidence = SystemEvidence(
-        evidence=turns, measures=[ratio, same], dialogues=[f"d{n}" for n in range(turns.dialogues)]
-    )
-    [scores] = score_systems([evidence], Resampling(200, 7, method="percentile"))
-    assert scores["Same"].value == pytest.approx(scores["JGA"].value, abs=1e-12)
-    assert scores["Same"].low == pytest.approx(scores["JGA"].low, abs=1e-12)
-    assert scores["Same"].high == pytest.approx(scores["JGA"].high, abs=1e-12)
-    assert set(scores.frame()["measure"]) == {"JGA", "Same"}
 
 
 def test_where_no_interval_is_resampled_the_shared_signature_says_nothing_of_resamples() -> None:

@@ -8,10 +8,9 @@ import pytest
 
 from dialgauge import Run, score
 from dialgauge.comparison import compare_runs, comparison_page
-from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import run_page
-from dialgauge.tracking import first_errors, read_counts, slot_episodes, slots_per_dialogue
+from dialgauge.tracking import slot_episodes
 from tracking.corpora import pair_of_dialogues
 
 FIRST = [
@@ -47,37 +46,6 @@ def test_episodes() -> None:
     facts = [(row["slot"], row["gold"], row["predicted"], row["turns"]) for row in confused]
     assert facts[0] == ("hotel-area", "north", "south", 2)
     assert ("train-day", "(nothing)", "monday", 1) in facts
-
-
-def test_first_errors_and_recovery() -> None:
-    first = first_errors(scored())
-    assert first.turn == {"A": 1, "C": 0}
-    assert first.position == {"A": 0.25, "C": 0.0}
-    assert first.recovering == ["C"]
-    assert sum(first.histogram()) == 2
-    assert slots_per_dialogue(read_counts(scored())).tolist() == [2, 1, 1]
-
-
-def first_wrong_at(turn: int, turns: int) -> tuple[Dialogue, Dialogue]:
-    """A dialogue that is right up to a turn and wrong from there on."""
-    return pair_of_dialogues(
-        [({"hotel-area": "north"}, {"hotel-area": "south" if place >= turn else "north"}) for place in range(turns)],
-        f"D{turn}-{turns}",
-    )
-
-
-EVERY_PLACE = [(turn, turns) for turns in range(1, 31) for turn in range(turns)]
-
-
-def test_first_errors_are_counted_by_an_integer_rule() -> None:
-    """Every place in dialogues of up to 30 turns, edges such as 3 of 10 and 14 of 20 among them: 10 · t // N."""
-    pairs = [first_wrong_at(turn, turns) for turn, turns in EVERY_PLACE]
-    systems = {"it": [theirs for _, theirs in pairs]}
-    run = score([gold for gold, _ in pairs], systems, measures="JGA", intervals=False)[0]
-    wanted = [sum(10 * turn // turns == part for turn, turns in EVERY_PLACE) for part in range(10)]
-    assert first_errors(run).histogram() == wanted
-    table = run_page(run, ["first-errors"]).tables["first-errors"]
-    assert [row["dialogues"] for row in table.records()] == wanted
 
 
 def test_sensitivity_counts_flips_and_swaps() -> None:

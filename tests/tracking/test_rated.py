@@ -9,24 +9,11 @@ import pytest
 
 import dialgauge
 from dialgauge.report import run_page
-from dialgauge.stats import CORRELATIONS, bootstrap_weights, correlation_draws
 from dialgauge.tracking import write_rating_sheets
 from support.commands import dialgauge as command
 from support.doc_pages import DOCS
 
 pytestmark = pytest.mark.usefixtures("own_folder")
-
-
-@pytest.mark.parametrize("kind", list(CORRELATIONS))
-def test_each_resample_has_the_correlation_of_the_pairs_that_were_drawn(kind: str) -> None:
-    draw = np.random.default_rng(7)
-    x, y = draw.integers(0, 6, 25).astype(float), draw.integers(0, 4, 25).astype(float)
-    x[3] = np.nan
-    weights = np.concatenate(list(bootstrap_weights(25, 40, 0)))
-    draws = correlation_draws(x, y, weights, kind)
-    for row, value in zip(weights.astype(int), draws, strict=True):
-        expected = CORRELATIONS[kind](np.repeat(x, row), np.repeat(y, row))
-        assert value == pytest.approx(expected, nan_ok=True)
 
 
 def _talks(rng: np.random.Generator, dialogues: int) -> tuple[dict[str, list[dict[str, str]]], ...]:
