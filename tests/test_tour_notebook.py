@@ -64,12 +64,10 @@ def test_it_is_kept_with_what_its_cells_show(tmp_path: Path, monkeypatch: pytest
     assert any("image/svg+xml" in output.get("data", {}) for output in outputs)
 
 
-def steady(cell: dict[str, Any]) -> str:
-    """A cell without what differs from run to run, and without the picture, whose text depends on the fonts here."""
-    outputs = [{**output, "data": _without_picture(output)} for output in cell.get("outputs", ())]
-    text = json.dumps({**cell, "outputs": outputs})
-    return re.sub(r"\d{8}-\d{6}-([\w.-]+?)-[0-9a-f]{4}\b", r"<when>-\1", re.sub(r"\bversion:[\d.]+", "version", text))
-
-
-def _without_picture(output: dict[str, Any]) -> dict[str, Any]:
-    return {kind: shown for kind, shown in output.get("data", {}).items() if kind != "image/svg+xml"}
+def steady(cell: dict[str, Any]) -> tuple[str, list[str]]:
+    """Code and the words it shows, without what differs from run to run: ids, versions, layout, pictures."""
+    shown = [output.get("data", {}) for output in cell.get("outputs", ())]
+    text = " ".join("".join(data.get("text/html") or data.get("text/plain", "")) for data in shown)
+    text = re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.DOTALL)
+    text = re.sub(r"\d{8}-\d{6}-([\w.-]+?)-[0-9a-f]{4}\b", r"<when>-\1", re.sub(r"\bversion:[\d.]+", "version", text))
+    return "".join(cell["source"]), text.split()

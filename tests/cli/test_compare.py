@@ -80,13 +80,6 @@ def test_an_incomplete_run_is_named_first_and_is_exit_1(tmp_path: Path, capsys: 
     assert refused.code == 2 and "short lacks 9 of 40 dialogues" in refused.err
 
 
-def test_the_confidence_is_that_of_every_sentence(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = compared(
-        capsys, store, "good", "bad", "--confidence", "0.9", "--only", "scores", "--only", "resolution"
-    ).out
-    assert "p < 0.1" in shown and "0.05" not in shown and "95%" not in shown
-
-
 def test_printed_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, written = tmp_path / "systems.csv", tmp_path / "out.csv"
     source.write_text("system,JGA,BLEU\na,0.25,18.0\nb,75%,17.0\n")

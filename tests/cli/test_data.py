@@ -32,14 +32,6 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "source.jsonl"
 
 
-def test_check_prints_a_verdict_and_tables(capsys: Capture, source: Path) -> None:
-    done = dialgauge(capsys, "data", "check", source, "--wide")
-    assert done.code == 0
-    assert "a named format, told by its content" in done.out
-    assert done.out.startswith("1 file: sound.\n")
-    assert done.err == ""
-
-
 def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, source: Path, tmp_path: Path) -> None:
     source.write_bytes(source.read_bytes() * 2)
     done = dialgauge(capsys, "data", "check", source)
@@ -50,19 +42,6 @@ def test_check_exits_with_1_for_problems_and_2_for_nothing(capsys: Capture, sour
     assert done.err.startswith(f"dialgauge: {tmp_path / 'bad.json'}: no known layout fits: ")
     done = dialgauge(capsys, "data", "check", tmp_path / "bad.json", tmp_path / "none.json")
     assert done.code == 2 and "2 files could not be read" in done.out
-
-
-def test_convert_tells_what_it_did(capsys: Capture, source: Path, tmp_path: Path) -> None:
-    done = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
-    assert done.code == 0
-    assert done.out.startswith(f"1 dialogue with 2 turns: native to sgd, written to {tmp_path / 'out.json'}\n")
-    assert "kept: " in done.out
-    again = dialgauge(capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd")
-    assert again.code == 2 and "--force" in again.err
-    forced = dialgauge(
-        capsys, "data", "convert", source, tmp_path / "out.json", "--to", "sgd", "--force", "--json", "-"
-    )
-    assert forced.code == 0 and json.loads(forced.out)["page"]["tables"]["conversion"]["rows"][0]["dialogues"] == 1
 
 
 def test_convert_replaces_personal_data(capsys: Capture, tmp_path: Path) -> None:

@@ -25,22 +25,6 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     lines = outcome.out.splitlines()
     everything = [*lines, *outcome.err.splitlines()]
     assert len(everything) <= 40 and max(map(len, everything)) <= 80
-    assert [line for line in lines if line.endswith("?")] == [
-        "What is there to work with?",
-        "Which tracker is better?",
-        "Which bot gets a whole dialogue right?",
-        "Which of them can hold a conversation?",
-        "What does a whole system get done?",
-        "Can I trust this agent's log?",
-    ]
-    asked = lines.index("Which tracker is better?")
-    answer = " ".join(line.strip() for line in lines[asked + 1 : lines.index("Which bot gets a whole dialogue right?")])
-    assert re.fullmatch(
-        r"latest \(it follows changes of mind\) beats stubborn \(it does not\), by every measure; by JGA [\d.]+ points "
-        r"\(95% interval [\d.]+ to [\d.]+\)\.",
-        answer,
-    )
-    assert "paper" not in outcome.out
     assert "Report: demo/report.html" in lines
     explore, _, check, score = (line.split()[1:] for line in lines[-4:])
     assert (explore[0], check) == ("explore", ["data", "check", "YOUR_FILE"])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 import os
-import pty
-import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -130,73 +127,3 @@ def test_a_query_ends_at_once(tmp_path: Path, stop: signal.Signals) -> None:
         process.kill()
         process.wait()
     assert (process.returncode, told) == (-stop, "")
-
-
-def modules_of(*calls: Sequence[object], heavy: tuple[str, ...], folder: Path) -> str:
-    """The last exit code of some commands in one process, and which of the modules they import."""
-    words = [[str(argument) for argument in call] for call in calls]
-    script = (
-        "import sys\n"
-        "from dialgauge.cli import main\n"
-        f"for words in {words!r}:\n"
-        "    try:\n        main(words)\n    except SystemExit as stop:\n        code = stop.code\n"
-        f"    loaded = [name for name in {heavy} if name in sys.modules]\n"
-        "    if code or loaded:\n        break\n"
-        "print(code, *([words] if loaded else []), *loaded, file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", script]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=folder)
-    return result.stderr.splitlines()[-1]
-
-
-def test_the_overview_loads_nothing_heavy(tmp_path: Path) -> None:
-    heavy = ("rich", "polars", "duckdb", "numpy", "msgspec", "httpx", "inspect", "typing")
-    assert modules_of(["--help"], heavy=heavy, folder=tmp_path) == "0"
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> list[Path]:
-    """Gold and predictions of one turn."""
-    files = [tmp_path / "gold.jsonl", tmp_path / "predicted.jsonl"]
-    for file, key in zip(files, ("state", "predicted"), strict=True):
-        turn = {"speaker": "user", "text": "a cheap hotel please", key: {"hotel": {"pricerange": ["cheap"]}}}
-        file.write_text(json.dumps({"id": "d1", "turns": [turn]}) + "\n")
-    return files
-
-
-def test_a_terminal_shows_the_same_table_with_styles(pair: list[Path], tmp_path: Path) -> None:
-    command = [*PROGRAM, "score", *map(str, pair), "-m", "JGA,SA"]
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
-    environment |= {"TERM": "xterm-256color", "COLUMNS": "80"}
-    piped = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, cwd=tmp_path).stdout
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.DEVNULL, env=environment, cwd=tmp_path) as process:
-        os.close(theirs)
-        shown = b"".join(iter(lambda: read_terminal(ours), b"")).decode()
-    assert process.returncode == 0
-    assert "\x1b[1m" in shown
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
-    assert [line.rstrip() for line in plain.splitlines()] == piped.splitlines()
-
-
-def read_terminal(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # Linux: nobody writes to this terminal any more
-        return b""
-
-
-def test_a_script_of_somebody_elses_goes_on_after_a_command() -> None:
-    script = """
-import atexit, sys
-from dialgauge.cli import main
-
-atexit.register(print, "the script's own end")
-sys.argv = ["dialgauge", "--version"]
-try:
-    main()
-except SystemExit:
-    sys.exit(7)
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (7, "the script's own end")

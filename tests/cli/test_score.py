@@ -10,7 +10,6 @@ import pytest
 
 import dialgauge as package
 from dialgauge.dialogue import Dialogue, State, Turn
-from runs.contract import assert_run_contract
 from support.commands import dialgauge
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -62,16 +61,6 @@ def test_table_json_and_run(capsys: Capture, files: tuple[Path, Path, Path], tmp
     assert len(package.Store().list()) == 1 and not (tmp_path / "no").exists()
 
 
-def test_an_error_that_is_carried_over_is_folded(capsys: Capture, tmp_path: Path) -> None:
-    gold = Dialogue(id="A", turns=(Turn(speaker="user", state=NORTH),) * 3)
-    theirs = Dialogue(id="A", turns=(Turn(speaker="user", predicted={"hotel": {"area": ("east",)}}),) * 3)
-    files = save(tmp_path, "gold.jsonl", gold), save(tmp_path, "mine.jsonl", theirs)
-    assert dialgauge(capsys, "score", *files, "--resamples", 0).code == 0
-    shown = dialgauge(capsys, "show", "latest", "--dialogue", "A").out
-    assert shown.count("hotel-area   north") == 1 and shown.count("As before, and wrong: hotel-area.") == 2
-    assert dialgauge(capsys, "show", "latest", "--dialogue", "A", "--all").out.count("hotel-area   north") == 3
-
-
 @pytest.mark.parametrize("engine", [(), ("--engine", "local", "--workers", "1")])
 def test_an_ontology_that_the_profile_would_ignore_is_refused(
     capsys: pytest.CaptureFixture[str],
@@ -117,57 +106,6 @@ def test_published_set_of_test_dialogues(capsys: pytest.CaptureFixture[str], sha
     assert done.code == 0, done.err
     units = runs(target)[0]["coverage"]["units"]
     assert (units["dialogues"]["scored"], units["turns"]["scored"]) == (999, 7368)
-
-
-SGD_SCHEMA = [
-    {
-        "service_name": "Hotels_1",
-        "slots": [
-            {"name": "city", "is_categorical": False, "possible_values": []},
-            {"name": "stars", "is_categorical": True, "possible_values": ["1", "2"]},
-        ],
-        "intents": [{"name": "FindHotel"}],
-    }
-]
-
-
-def sgd_dialogue(name: str, values: dict[str, list[str]]) -> dict[str, Any]:
-    state = {"active_intent": "FindHotel", "requested_slots": [], "slot_values": values}
-    frames = [{"service": "Hotels_1", "slots": [], "state": state}]
-    return {
-        "dialogue_id": name,
-        "services": ["Hotels_1"],
-        "turns": [{"speaker": "USER", "utterance": "hello", "frames": frames}],
-    }
-
-
-@pytest.fixture
-def sgd_files(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """Gold, predictions of which the second is wrong, and their schema."""
-    gold = [sgd_dialogue(name, {"city": ["Paris"], "stars": ["1"]}) for name in ("1_0", "1_1")]
-    theirs = [gold[0], sgd_dialogue("1_1", {"city": ["Paris"], "stars": ["2"]})]
-    paths = tmp_path / "gold.json", tmp_path / "theirs.json", tmp_path / "schema.json"
-    for path, content in zip(paths, (gold, theirs, SGD_SCHEMA), strict=True):
-        path.write_text(json.dumps(content))
-    return paths
-
-
-def test_official_scores_are_kept_signed_and_shown(capsys: Capture, sgd_files: tuple[Path, Path, Path]) -> None:
-    gold, theirs, schema = sgd_files
-    done = dialgauge(capsys, "score", gold, theirs, "--schema", schema, "--resamples", "0")
-    assert done.code == 0 and "SGD's official scores" in done.out
-    run = package.Store().open("latest")
-    rows = run.table("dialogue_scores").filter(measure="SGD-JGA")
-    assert rows["num"].to_numpy().sum() / rows["den"].to_numpy().sum() == 0.5 == run.scores["SGD-JGA"].value
-    assert run.scores["SGD-JGA"].signature.startswith("measure:SGD-JGA(matching=levenshtein,joint=frame)")
-    assert "slots:2" in run.scores["SGD-JGA"].signature
-    parts = run.table("part_scores").filter(by="service", measure="SGD-JGA[Hotels_1]").rows(named=True)
-    assert [(part["dialogues"], part["turns"], part["value"]) for part in parts] == [(2, 2, 0.5)]
-    assert (run.coverage["turns"].scored, run.coverage["turns"].expected) == (2, 2)
-    assert_run_contract(run)
-    excluded = ("--exclude", "1_1", "--json", "one.json")
-    assert dialgauge(capsys, "score", gold, theirs, "--schema", schema, *excluded).code == 0
-    assert runs(Path("one.json"))[0]["scores"]["SGD-JGA"]["value"] == 1.0
 
 
 def test_a_system_can_be_named_and_a_file_of_the_whole_name_goes_first(

@@ -36,19 +36,6 @@ def partial(tmp_path: Path) -> Path:
     return path
 
 
-def test_one_system_is_stored_and_shown_again(capsys: Capture, gold: Path, mine: Path, tmp_path: Path) -> None:
-    result = dialgauge(capsys, "tasks", "score", gold, mine, "--json", tmp_path / "out.json")
-    assert result.code == 0
-    written = json.loads((tmp_path / "out.json").read_text())
-    [run] = written["runs"]
-    assert run["scores"]["Success"]["value"] == run["scores"]["Success[hotel]"]["value"] == 1.0
-    assert "mine: Inform 100.0% and Success 100.0% by the standard rules" in " ".join(result.out.split())
-    shown = dialgauge(capsys, "show", "mine", "--dialogue", "mul0001")
-    assert (shown.code, "grounded" in shown.out) == (0, True)
-    parts = dialgauge(capsys, "show", "mine", "--by", "domain")
-    assert (parts.code, "restaurant" in parts.out) == (0, True)
-
-
 def test_what_is_incomplete_or_ignored_is_said(capsys: Capture, gold: Path, partial: Path) -> None:
     result = dialgauge(capsys, "tasks", "score", gold, partial)
     assert result.code == 1

@@ -1,4 +1,4 @@
-"""Scores: values, intervals from shared draws, sums, and the table of them."""
+"""Scores of several measures, and what a measure of another package may do wrong."""
 
 from __future__ import annotations
 
@@ -8,64 +8,25 @@ import numpy as np
 import polars
 import pytest
 
+import dialgauge
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import (
-    NO_INTERVAL,
-    Card,
-    Count,
-    Coverage,
-    Interval,
-    Measure,
-    Resampling,
-    Score,
-    Scores,
-    Signature,
-    SystemEvidence,
-    parse_measures,
-    score_systems,
-)
-from measures.toy import LENGTH, TURNS, USERS, Turns
+from dialgauge.measures import NO_INTERVAL, Card, Interval, Measure, Resampling, Score, Scores
+from dialgauge.tracking import read_counts
 
 
-def system(turns: Turns, *names: str) -> SystemEvidence:
-    return SystemEvidence(
-        evidence=turns,
-        measures=parse_measures(names),
-        dialogues=[f"d{number}" for number in range(turns.dialogues)],
-        signature=Signature(gold="ab"),
-        coverage=Coverage({"turns": Count(expected=4, read=4, scored=4, failed=0)}),
-        left_out={"SA": "there is no inventory"},
-    )
-
-
-def test_a_score_that_is_not_there_says_why() -> None:
-    (scores,) = score_systems([system(TURNS, "JGA")])
-    with pytest.raises(DialgaugeError, match="no score SA: there is no inventory"):
-        scores["SA"]
-    with pytest.raises(DialgaugeError, match=r"no score FGA: it was not requested. Known: JGA|Did you mean"):
-        scores["FGA"]
-
-
-def test_the_table_of_dialogues_has_the_sums_of_what_is_scored() -> None:
-    (scores,) = score_systems([system(TURNS, "JGA", "F1(average=slot)")])
-    frame = scores.frame()
-    assert dict(frame.schema) == {
-        "dialogue": polars.String, "measure": polars.String, "num": polars.Float64, "den": polars.Float64,
-    }  # fmt: skip
-    assert frame.rows() == [("d0", "JGA", 2.0, 3.0), ("d1", "JGA", 0.0, 1.0)]
-    users = SystemEvidence(evidence=USERS, measures=parse_measures(["I-GCDF1[hotel]"]), dialogues=["a", "b", "c"])
-    assert score_systems([users])[0].frame().rows() == [("c", "I-GCDF1[hotel]", 0.25, 1.0)]
-    assert Scores(dialogues=[], sums={}, scores={}).frame().schema == frame.schema
+def of(name: str, ids: list[str], num: list[float]) -> Scores:
+    score = Score(value=sum(num), unit="slots", higher_is_better=False)
+    return Scores(dialogues=ids, sums={name: (np.array(num), np.ones(len(num)))}, scores={name: score})
 
 
 def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
-    def one(name: str, ids: list[str], num: list[float]) -> Scores:
-        score = Score.of(Measure(LENGTH), sum(num))
-        return Scores(dialogues=ids, sums={name: (np.array(num), np.ones(len(num)))}, scores={name: score})
-
-    joined = one("A", ["x", "y"], [1.0, 2.0]).joined(one("B", ["z", "y"], [3.0, 4.0]))
+    joined = of("A", ["x", "y"], [1.0, 2.0]).joined(of("B", ["z", "y"], [3.0, 4.0]))
     assert joined.frame().rows() == [("x", "A", 1, 1), ("y", "A", 2, 1), ("y", "B", 4, 1), ("z", "B", 3, 1)]
     assert list(joined.scores) == ["A", "B"]
+    assert dict(joined.frame().schema) == {
+        "dialogue": polars.String, "measure": polars.String, "num": polars.Float64, "den": polars.Float64,
+    }  # fmt: skip
+    assert Scores(dialogues=[], sums={}, scores={}).frame().schema == joined.frame().schema
 
 
 @pytest.mark.parametrize(
@@ -76,9 +37,11 @@ def test_scores_of_two_kinds_are_joined_over_the_dialogues_of_either() -> None:
     ],
 )
 def test_what_goes_wrong_in_another_packages_measure_is_a_sentence(rows: Any, sentence: str) -> None:
-    card = Card(name="Foreign", family="tracking", title="", summary="", formula="", source="", units=rows)
+    gold = {"d": [{"hotel-area": "north"}] * 3}
+    counts = read_counts(dialgauge.score(gold, {"mine": gold}, measures="JGA", intervals=False)[0])
+    card: Card[Any] = Card(name="Foreign", family="tracking", title="", summary="", formula="", source="", units=rows)
     with pytest.raises(DialgaugeError, match=sentence):
-        Measure(card).value(TURNS)
+        Measure(card).value(counts)
 
 
 def test_where_no_interval_is_resampled_the_shared_signature_says_nothing_of_resamples() -> None:
