@@ -69,7 +69,7 @@ def overview() -> str:
 
 
 def module_of(word: str) -> str:
-    """The module that has a command: of most its own name."""
+    """The module of a command's first word."""
     return f"dialgauge.cli.{_MODULES.get(word, word)}"
 
 

@@ -29,7 +29,7 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 _HELP = {"help_option_names": ["-h", "--help"], "terminal_width": 79, "show_default": True}
-#: The bounds of a number, which click puts on a help page; the error for one beyond says them, too.
+#: The range that click adds to the help of a number; the error for a number outside repeats it.
 _RANGE = re.compile(r"(?:; |  \[)(?:[\d.]+<=?)?x(?:[<>]=?[\d.]+)?\]")
 #: What the system says of a stream that takes no more.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -248,7 +248,7 @@ def _paths(value: Any) -> Iterator[Path]:
 
 
 def _prepare_streams() -> None:
-    """Replace letters that the standard streams lack; a closed stream leaves its number to no file."""
+    """Replace letters that the standard streams lack; keep descriptors 0 to 2 occupied, so that no file gets them."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)

@@ -4,7 +4,7 @@
 class Output:
     json: Path | None = option("--json", type=FILE, help="Write JSON.")
 
-@app.command()
+@command("score")
 @click.argument("files", nargs=-1, required=True)
 @bundle(output=Output)
 def score(files: tuple[str, ...], output: Output) -> int:

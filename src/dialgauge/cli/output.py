@@ -146,7 +146,7 @@ class Json:
 
 @options
 class Tables(Json):
-    """The same, and as tables in a file."""
+    """JSON, and tables in a file."""
 
     table: Path | None = option("--table", type=FILE, help="Write tables: .md .tex .html .csv or .json.")
 
@@ -162,7 +162,7 @@ class Tables(Json):
 
 @options
 class Figures(Tables):
-    """The same, and as figures."""
+    """JSON, tables, and figures."""
 
     figures: Path | None = option("--figures", type=FOLDER, help="Draw figures into FOLDER, as SVG and PDF.")
 
@@ -174,7 +174,7 @@ class Figures(Tables):
 
 @options
 class Output(Tables):
-    """The same for a command that makes runs, which it stores."""
+    """JSON and tables of a command that makes runs, and where it stores them."""
 
     store: Path | None = option("--store", type=PATH, metavar="FOLDER", help="Run store [$DIALGAUGE_RUNS or ./runs].")
     no_store: bool = option("--no-store", is_flag=True, help="Keep no run.")

@@ -66,6 +66,9 @@ def show(
         page = report.dialogue_page(opened, *dialogue)
     else:
         page = report.run_page(opened, tables or (None if all else report.screen_tables(opened)))
+        if tables and not page.tables:
+            parts = "; parts are kept of default measures, name others when scoring: -m 'FinalJGA[hotel]'" if by else ""
+            raise DialgaugeError(f"{opened.name} has nothing to show in {', '.join(tables)}{parts}")
     output.present(page, runs=[opened], everything=all)
 
 

@@ -13,7 +13,7 @@ class Difference:
     ``p`` is the p-value that decides: that of the randomisation, or of an amount the larger one of two tests.
     ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
     exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
-    better and worse than the second, or higher and lower where nothing says which is better.
+    better and worse than the second, or higher and lower if the measure has no better direction.
     """
 
     first: str
@@ -30,7 +30,7 @@ class Difference:
     ties: int
     losses: int
     significant: bool
-    #: Would the randomisation alone have called it significant, where it is not?
+    #: True if only the randomisation test is significant, and the test with one more unit is not.
     randomisation_alone: bool = False
     higher_is_better: bool | None = True
 

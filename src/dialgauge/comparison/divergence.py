@@ -74,7 +74,7 @@ def divergences(comparison: Comparison, measure: str = "", better: str = "") -> 
 def differing_units(comparison: Comparison, measure: str = "", better: str = "") -> dict[str, float]:
     """What each dialogue or task adds to the difference of the first two systems, those that add most first.
 
-    ``better``: only those on which this system scores better. In a ratio of sums that need not be those that add to it.
+    ``better``: only those on which this system scores better. A system can win a dialogue that lowers its total.
     """
     first, second = comparison.systems[:2]
     chosen = measure or comparison.measures[0]

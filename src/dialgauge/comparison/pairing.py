@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from dialgauge.runs import Run
 
-#: Up to one in so many may be another task, as where a benchmark mended some; such are left out. Above, it is another
-#: set of tasks, and the rest would be a chance selection of it.
+#: If at most one shared id in so many differs in content (a benchmark mended a task), it is left out; above that the
+#: runs are refused: they are about other tasks.
 _FEW = 10
 #: How many are named.
 _NAMED = 10

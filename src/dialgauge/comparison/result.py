@@ -50,7 +50,7 @@ class Comparison(Mapping[str, SharedScores]):
 
     scores: PairedScores
     intervals: stats.Floats
-    #: The test that decides, with the intervals of differences; and the randomisation test by itself.
+    #: ``tested``: results as reported, after adjustments. ``randomisation``: the randomisation test unadjusted.
     tested: stats.PairedRandomisation
     randomisation: stats.PairedRandomisation
     #: Those of the tests.
@@ -59,9 +59,9 @@ class Comparison(Mapping[str, SharedScores]):
     level: float
     runs: Mapping[str, Run] = field(default_factory=dict)
     pairing: Pairing = field(default_factory=Pairing)
-    #: By system and measure how an interval was made that is not made as most are.
+    #: Interval method by system and measure.
     made: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    #: The measures whose differences have intervals with one more unit, and the amounts that are decided by it too.
+    #: Measures whose interval uses the one-more-unit method; for ``amounts`` the p-value does, too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
 
@@ -176,16 +176,16 @@ class Comparison(Mapping[str, SharedScores]):
 
     @property
     def too_few(self) -> bool:
-        """Would even the largest difference not be significant? Then the test turned round has no end either.
+        """Whether even the largest difference would not be significant.
 
-        Swapping the sides of so few dialogues in every way gives no p below alpha.
+        With so few units no p can fall below alpha, so the inverted test gives no finite interval.
         """
         return 2.0 ** (1 - len(self.dialogues)) >= self.alpha
 
     @cached_property
     def _reaches(self) -> stats.Floats:
         """From each difference to that end of its interval that faces 0; NaN where nothing varies."""
-        # Of shares the randomisation decides, whatever interval is printed.
+        # For one_more measures the randomisation test decides, even though another interval is printed.
         decides = [self.randomisation if measure in self.one_more else self.tested for measure in self.measures]
         low, high = (
             np.stack([getattr(test, end)[:, index] for index, test in enumerate(decides)], axis=1)

@@ -124,7 +124,7 @@ def _sums(frame: polars.DataFrame, measure: str, dialogues: Sequence[str]) -> Fl
 
 
 def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], pairing: Pairing) -> PairedScores:
-    """The scores without dialogues that a measure leaves out for some system: else it would have an easier set."""
+    """Drop, for all systems, the dialogues that a measure excludes for any of them."""
     left_out: dict[tuple[str, ...], list[str]] = {}
     compared = {dialogue_key(name) for name in scores.dialogues}
     for measure in scores.measures:

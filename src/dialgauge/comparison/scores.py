@@ -188,7 +188,7 @@ def on_the_same_turns(scores: PairedScores, turns: Mapping[str, polars.DataFrame
     if len(unlike) == len(scores.dialogues):
         raise DialgaugeError(
             "in every dialogue the systems were scored on different turns; predict all turns, or score those without "
-            "prediction as empty states (--missing empty)"
+            "prediction as empty states (score --coverage empty)"
         )
     return replace(scores.without(unlike), unlike_turns=len(unlike))
 

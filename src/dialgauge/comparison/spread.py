@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -21,9 +20,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Page, Table, matrix_table
 from dialgauge.stats import CORRELATIONS, Floats, Matrix, correlation_matrix
 from dialgauge.text import counted
-
-if TYPE_CHECKING:
-    pass
 
 
 class Spread(Struct, frozen=True):

@@ -50,7 +50,7 @@ class MeasureVerdict(Struct, frozen=True):
     clear: bool
     unit: str | None
     higher_is_better: bool | None
-    #: Did the correction for the family take the answer that this measure gives by itself?
+    #: Significant alone, but not after Holm's correction over the family.
     lost: bool = False
 
     @property

@@ -48,7 +48,7 @@ class Evidence(Protocol):
 
 
 class Units:
-    """Evidence of which every unit counts, and which has no parts: what families change is what they override."""
+    """Evidence whose units all count and which has no parts. Subclasses override what differs."""
 
     dialogues: int
     dialogue: NDArray[np.integer[Any]]
@@ -139,9 +139,9 @@ class Card(Generic[E]):
     sums: Callable[[E, Settings], Floats | None] | None = field(default=None, repr=False)
     #: Totals, the k of them on the last axis, to a value.
     of: Callable[[Floats], Floats] = field(default=ratio, repr=False)
-    #: Only for what no sums make: the value itself.
+    #: Computes the value directly, for measures that are no function of sums.
     value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
-    #: No where a sample tells nothing of how far the value varies.
+    #: False if resampling cannot estimate the spread.
     has_interval: Callable[[Settings], bool] = field(default=_always, repr=False)
     parameters: tuple[Parameter, ...] = ()
     #: The parameter written after the mark, if there is one: ``FGA@0.5``, ``pass^4``.

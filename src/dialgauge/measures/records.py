@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from dialgauge.measures.base import Measure
 
 
-#: What most measures are, shown in percent; and what one is whose value is no share, as SA's where more slots are
-#: predicted that gold lacks than the inventory has.
+#: Units: a SHARE is shown in percent; a RATIO may leave [0, 1], as SA does where a tracker predicts more spurious slots
+#: than the inventory has.
 SHARE, RATIO = "share", "ratio"
 
 

@@ -156,7 +156,7 @@ def trial_noise_sums(evidence: TrialVerdicts, settings: Settings) -> Floats:
 
 
 def _never(settings: Settings) -> bool:
-    """It is a limit with a margin in it, and no estimate."""
+    """The noise floor never has an interval: it is itself an upper limit."""
     return False
 
 

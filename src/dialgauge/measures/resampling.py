@@ -147,7 +147,7 @@ def summed_intervals(rows: Sequence[Summed], how: Resampling) -> list[Interval]:
 
 
 def few_units_interval(row: Summed, how: Resampling) -> Interval | None:
-    """The interval with one more unit, where that is the better one, as of single cases; None where resampling is."""
+    """The one-more-unit interval for single cases and small samples; None means: use the bootstrap."""
     num, den = row.sums
     there = den != 0
     units = int(there.sum())

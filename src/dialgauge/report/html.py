@@ -29,7 +29,7 @@ _MOST_ROWS = 500
 _HALF_PAGE, _CHART = 75, 25
 #: Names up to this length are never broken, and words up to that one never coloured.
 _LONG_NAME, _SHORT_WORD = 36, 2
-#: How ways to other pages are shown, if not by their names.
+#: Labels of links to other pages.
 _WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ its list"}
 #: Bold and code within a line of what was said.
 _INLINE = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
@@ -45,7 +45,7 @@ class Links(Protocol):
         """The addresses of what a page can be had as, by name."""
 
     def choice(self, link: Link | None, page: Page) -> tuple[str, str, str]:
-        """Where chosen rows are sent, and name and value of the choice that a row with this link is."""
+        """The form's target, and name and value of the checkbox of a row with this link."""
 
 
 class FileLinks:

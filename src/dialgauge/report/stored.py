@@ -33,7 +33,7 @@ def stored_as_expected() -> Iterator[None]:
 
 
 def made(make: Callable[[], T], otherwise: T) -> T:
-    """Something made of a run; where its tables are damaged, which the page says elsewhere, something else."""
+    """``make()``, or ``otherwise`` if the stored tables are damaged, which the page says elsewhere."""
     try:
         with stored_as_expected():
             return make()

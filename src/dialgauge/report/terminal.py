@@ -15,7 +15,7 @@ from dialgauge.report.table import SIGNS, Cell, Column, Table, Tone
 from dialgauge.report.transcript import Mark, Transcript, Turn, first_difference, side_by_side
 from dialgauge.text import counted, plain
 
-#: Places between columns, and those that a table may have to which that makes the difference.
+#: Column gap, and the tighter gap that is tried if a table does not fit.
 _GAP, _CLOSE = 3, 2
 #: Columns of text are folded to no less than this; longer words of a head are broken.
 _NARROW, _HEAD = 16, 24

@@ -39,7 +39,7 @@ INTERVAL_METHODS: tuple[IntervalMethod, ...] = get_args(IntervalMethod)
 #: A resample's variance below this share of the corpus' is no variation, but the last bits of equal sums.
 _NOTHING = 1e-12
 
-#: Up to so many times Student's critical value, the bootstrap's is a correction; beyond, it is one dialogue's doing.
+#: Above so many times Student's critical value a single dialogue dominates the bootstrap's: fall back to Student's.
 _STEADY = 1.25
 
 

@@ -42,8 +42,8 @@ def share_interval(count: int, cases: int, level: float = 0.95) -> Ends:
     """The interval of a share of independent cases, each right or wrong; without cases, all of 0 to 1.
 
     The weighted mean of such cases has a beta distribution, and its chances are tails of a binomial. So the low end is
-    the share at which ``count`` right cases or more have a chance of 2.5%, exactly ``count`` counted ¾: Clopper and
-    Pearson's interval, which counts them in full, but for that.
+    the share at which ``count`` right cases or more have a chance of 2.5%, where exactly ``count`` is
+    weighted ¾ (Clopper and Pearson weight it 1).
 
     >>> [round(end, 4) for end in share_interval(9, 10)]
     [0.5726, 0.9966]

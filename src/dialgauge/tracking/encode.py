@@ -113,7 +113,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         return frozenset(item[:2] for item in self.filled_at(slice(None)))
 
     def dropped(self, turns: Flags) -> tuple[int, int]:
-        """How many slots turns have that one of these turns follows, and how many of them that one lacks."""
+        """The number of slots filled just before the flagged turns, and how many of them are gone in those turns."""
         if not len(self.cell_row):
             return 0, 0
         followed = np.append(turns[1:], np.False_)
@@ -260,7 +260,7 @@ class Coder:
         return -1 if pair is None else self.slots.setdefault(pair, len(self.slots))
 
     def compared_as(self, raw: Pair) -> Pair | None:
-        """The slot under which a slot is compared that the source writes so; None when it is out of scope."""
+        """The normalised (domain, slot) of a slot as the source writes it; None if it is out of scope."""
         if raw not in self._pairs:
             self._pairs[raw] = self.profile.pair(*raw)
         return self._pairs[raw]

@@ -279,7 +279,7 @@ def _predictions(comparison: StateComparison, system: System) -> Pieces:
 
 
 def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> pl.DataFrame:
-    """The predictions for the scored dialogues from a place up to another."""
+    """The predictions for scored dialogues [first, last)."""
     aligned, theirs = comparison.aligned, system.predicted.offsets
     rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
     predicted = aligned.predicted_row[rows]

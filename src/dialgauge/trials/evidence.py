@@ -90,7 +90,7 @@ class Deviation(Struct, frozen=True, kw_only=True):
     message: int | None = None
     fate: Fate | None = None
     values: tuple[WrongValue, ...] = ()
-    #: Of a missing call of a tool that was called otherwise: what no such call has, the record's id alone if that.
+    #: Of a missing call: arguments that no call of this tool had; only the record's id, if that is among them.
     lacking: str = ""
 
 
@@ -102,7 +102,7 @@ class FailureEvidence(Struct, frozen=True, kw_only=True):
     trial: int
     ended: Ended
     last_message: int
-    #: The message that ended it: of an agent's end its last words or call, else the last message of all.
+    #: If the agent ended it, its last message; else the last message of all.
     end_message: int | None = None
     #: The data at the end are right: only what was told, or the steps, can have failed.
     data_right: bool | None

@@ -67,7 +67,7 @@ Occurrence: TypeAlias = tuple[int, Confusion, str]
 
 
 class Mishearing(NamedTuple):
-    """An act that was said and what was heard for it: None where that is nothing, or where nothing was said."""
+    """An act and what was heard for it. ``said`` is None if it was invented, ``heard`` if it was missed."""
 
     error: ErrorKind
     said: Act | None

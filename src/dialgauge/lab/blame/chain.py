@@ -20,7 +20,7 @@ from dialgauge.worlds.domain import BOOK, SEARCH, ServiceTask
 
 #: What acts on each part, where that is not called like it.
 _CALLS = {"constraint": SEARCH, "booking": BOOK}
-#: Reasons of a user's ending up with nothing.
+#: Failure codes: the user ended up with nothing.
 _NOTHING = ("nothing_named", "turned_down", "given_up")
 #: A refusal was not told as one, which says why nothing was booked after it.
 _HIDDEN = ("refusal_denied", "refusal_untold", "outcome_unread")

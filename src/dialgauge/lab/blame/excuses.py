@@ -124,14 +124,14 @@ class Excuses:
         return self._record.blame("goodbye_early", early[0])
 
     def _sent_away_falsely(self) -> Blame | None:
-        """The first of the false refusals that were the last that the user heard of a domain before it left."""
+        """The first of the trailing run of false refusals before the user left."""
         record = self._record
         named = max((word.turn for word in record.told if names_one(word, self._names)), default=-1)
         refusals, first = record.tells(NO_OFFER, named), None
         for turn, call in record.called(SEARCH, self.last_chance - 1):
             if turn in refusals:
                 false = self.false_refusal(turn, call)
-                first = (first or false) if false else None
+                first = None if false is None else first or false  # a true refusal ends the run
         return first
 
     def false_refusal(self, turn: int, call: Call) -> Blame | None:

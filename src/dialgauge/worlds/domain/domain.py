@@ -230,7 +230,7 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     search: dict[str, SearchSlot] = {}
     answer: tuple[str, ...] = ()
     book: BookSpec | None = None
-    #: Slots of a booking that may mean what was settled on in one of these services.
+    #: Booking slots that may refer to a venue chosen in one of these services.
     refers: dict[str, tuple[str, ...]] = {}
     #: What a search cannot do without, and groups of which it needs one.
     requires: tuple[str, ...] = ()

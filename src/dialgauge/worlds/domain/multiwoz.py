@@ -2,8 +2,7 @@
 
 A goal of MultiWOZ says more than its user was told: ``fail_info`` often finds something after all (then no instruction
 mentions it), booking flags have no meaning without a value to be refused, and a taxi "between the two places" has no
-ends. The rules here make of it what a human user was asked to do; each rule and its evidence is in
-``docs/decisions/town.md``.
+ends. The rules here make of it what a human user was asked to do (``docs/decisions.md``, the lab).
 """
 
 from __future__ import annotations

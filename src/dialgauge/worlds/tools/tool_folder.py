@@ -32,7 +32,7 @@ PACKS = "dialgauge.worlds.packs"
 OUR_DOMAINS = ("airline", "retail", "depot")
 #: What a collection of data may call a clone of a benchmark.
 CLONES = ("", "tau-bench", "tau2-bench")
-#: Keys of ``domain.yaml`` that are about services (``specs/domains.md`` 2), not about tools.
+#: Keys of ``domain.yaml`` that are about services not about tools.
 _SERVICE_KEYS = frozenset({"services", "goals", "words"})
 
 
