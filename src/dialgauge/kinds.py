@@ -62,8 +62,6 @@ class Kind:
     pairing: str = ""
     #: The ``report.View``: how such runs are shown.
     view: str = ""
-    #: A function ``(dialogues, name, *, resamples) -> Run`` that makes such a run of nothing but dialogues.
-    from_dialogues: str = ""
     #: What its measures are about, among those of other kinds in one run: "task", "tracker", "user".
     section: str = ""
     #: Keys of the configuration that say which dialogues a run is about: only runs that agree in them are compared.
@@ -84,7 +82,7 @@ class Kind:
 
     def part(
         self,
-        part: Literal["cards", "pairing", "view", "from_dialogues"],
+        part: Literal["cards", "pairing", "view"],
         contract: plugins.Kind[T],
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""

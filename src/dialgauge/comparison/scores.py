@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Score, Signature
+from dialgauge.report import part_of
 from dialgauge.stats import Floats, VectorSums, divide
 from dialgauge.text import Note
 
@@ -154,7 +155,7 @@ def paired_scores(
     sums = [_Sums(name, frame) for name, frame in frames.items()]
     keys = tuple(key for key in sums[0].ids if all(key in other.ids for other in sums))
     shared = [name for name in sums[0].measures if all(name in other.measures for other in sums)]
-    measures = tuple(sorted(shared, key=_is_part))
+    measures = tuple(sorted(shared, key=lambda measure: bool(part_of(measure))))  # parts stand last
     everything = len({key for unit_sums in sums for key in unit_sums.ids})
     _refuse_nothing_shared(sums, keys, measures)
     num, den = (np.stack([unit_sums.cells(part, measures, keys) for unit_sums in sums]) for part in ("num", "den"))
@@ -243,11 +244,6 @@ def coded_texts(column: polars.Series) -> tuple[list[str], Codes]:
     places = polars.Series(range(len(names)), dtype=polars.Int64)
     codes = column.replace_strict(names, places, return_dtype=polars.Int64)
     return names.to_list(), codes.to_numpy(writable=True)
-
-
-def _is_part(measure: str) -> bool:
-    """Whether it measures a part, as in ``I-GCDF1[hotel]``: such measures stand after those of the whole."""
-    return measure.endswith("]")
 
 
 def _turn_numbers(names: Sequence[str], codes: Codes, turns: Codes) -> dict[str, tuple[int, ...]]:

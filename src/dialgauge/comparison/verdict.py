@@ -16,6 +16,7 @@ from msgspec import Struct, structs
 
 from dialgauge.kinds import kind_named
 from dialgauge.measures import Score
+from dialgauge.report import part_of
 from dialgauge.stats import holm
 from dialgauge.text import counted, listed, plain
 
@@ -220,5 +221,5 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
 
 
 def is_of_part(measure: str, measures: Container[str]) -> bool:
-    """Is it the value of another measure for a part of the data, as ``JGA[hotel]``? ``Score[quality]`` is its own."""
-    return measure.endswith("]") and measure.partition("[")[0] in measures
+    """Whether it is another of these measures for a part of the data: ``JGA[hotel]`` beside ``JGA``."""
+    return bool(part_of(measure)) and measure.partition("[")[0] in measures

@@ -8,6 +8,5 @@ FAULTS = Kind(
     cards="dialgauge.users.faults.results:CARDS",
     pairing="dialgauge.users.faults.results:PAIRING",
     view="dialgauge.users.faults.views:VIEW",
-    from_dialogues="dialgauge.users.faults.results:faults_run",
     headline=("UserFault",),
 )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         identifiers_of as identifiers_of,
         log_benchmark as log_benchmark,
         log_domain as log_domain,
-        same_logs as same_logs,
         tasks_of_log as tasks_of_log,
     )
     from dialgauge.worlds.tools.replayed_calls import Replay as Replay, replay as replay

@@ -77,7 +77,6 @@ class Integrity(Struct, frozen=True, kw_only=True):
     #: most conversations of an id say of their task.
     tasks_from: TasksFrom = "log"
     #: The same for logs with the same conversations, in whatever order.
-    fingerprint: str = ""
 
     @property
     def counts(self) -> dict[Belonging, int]:
@@ -217,22 +216,7 @@ def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask], ta
         identical=tuple(_identical(dialogues)),
         beyond_plan=_beyond_plan(dialogues),
         tasks_from=tasks_from,
-        fingerprint=_fingerprint(dialogues),
     )
-
-
-def same_logs(logs: Iterable[tuple[str, Integrity]]) -> list[list[str]]:
-    """Names of logs that hold the same conversations."""
-    groups: dict[str, list[str]] = {}
-    for name, integrity in logs:
-        if integrity.fingerprint:
-            groups.setdefault(integrity.fingerprint, []).append(name)
-    return [names for names in groups.values() if len(names) > 1]
-
-
-def _fingerprint(dialogues: Sequence[Dialogue]) -> str:
-    spoken = sorted(filter(None, map(_digest, dialogues)))
-    return hashlib.sha256(b"".join(spoken)).hexdigest() if spoken else ""
 
 
 def _digest(dialogue: Dialogue) -> bytes:
