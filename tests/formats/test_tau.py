@@ -143,8 +143,8 @@ def test_how_a_conversation_of_tau_bench_ended_is_concluded(info: dict[str, Any]
         ([tau({"role": "user", "content": 3})], "dialogue 3#0, turn 0: .*Expected `str \\| null`, got `int`"),
         ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
         ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
-        ([tau(trial=-1)], "the trial must be from 0"),
-        ([tau(trial=10**12)], r"the trial must be from 0 to 999,999 \(got 1000000000000\)"),
+        ([tau(trial=-1)], r"Expected `int` >= 0 - at `\$\.trial`"),
+        ([tau(trial=10**12)], r"Expected `int` <= 999999 - at `\$\.trial`"),
         ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
         ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
     ],
@@ -165,7 +165,7 @@ def test_what_is_wrong_with_tau_is_said_with_its_place(value: Any, what: str) ->
         (tau2(reward_info={"reward": "yes"}), "got `str`"),
         (
             {**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}},
-            r"num_trials: must be from 0 to 1,000,000 \(got 10+\)",
+            r"`\$\.num_trials`",
         ),
     ],
 )

@@ -197,7 +197,7 @@ class Keyed(Generic[T]):
 
     def read(self, part: Part, notes: Notes) -> Iterator[tuple[str, T]]:
         """Id and content of the dialogues in file order, those of the wrong shape refused; repeated ids stay apart."""
-        return _each(self._item, members_of(part.buffer(), part), part, notes)
+        return decode_each(self._item, members_of(part.buffer(), part), part, notes)
 
 
 class Listed(Generic[T]):
@@ -211,7 +211,7 @@ class Listed(Generic[T]):
     def read(self, part: Part, notes: Notes) -> Iterator[T]:
         """The elements in file order, those of the wrong shape refused."""
         named = ((self._named(raw, number), raw) for number, raw in enumerate(elements_of(part.buffer(), part), 1))
-        return (item for _, item in _each(self._item, named, part, notes))
+        return (item for _, item in decode_each(self._item, named, part, notes))
 
     def _named(self, raw: Raw, number: int) -> str:
         try:
@@ -221,9 +221,10 @@ class Listed(Generic[T]):
         return name if isinstance(name, str) else f"number {number}"
 
 
-def _each(
+def decode_each(
     decoder: msgspec.json.Decoder[T], named: Iterable[tuple[str, Raw]], part: Part, notes: Notes
 ) -> Iterator[tuple[str, T]]:
+    """Pieces with their names, decoded; those of the wrong shape are refused."""
     for name, raw in named:
         try:
             item = decode(decoder, raw, part, dialogue=name)

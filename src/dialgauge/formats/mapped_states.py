@@ -74,13 +74,11 @@ class StateReader:
                 side.prepare(chosen)
             except Misfit as error:
                 raise DialgaugeError(f"{side.name}: {error}{self._place(side.name)}", file=self._file) from None
-        mapping = self._mapping = replace(mapping, **{side.name: side.wanted for side in sides})
-        if notes.reading is not None:
-            notes.reading.unread = unread_fields(mapping, chosen[:200])
+        self._mapping = replace(mapping, **{side.name: side.wanted for side in sides})
         numbered = self._by_dialogue(chosen)
         mapping = self._mapping
         if notes.reading is not None:
-            notes.reading.mapping = mapping
+            notes.reading.mapping, notes.reading.unread = mapping, unread_fields(mapping, chosen[:200])
         notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
         for name, turns in numbered.items():
             try:

@@ -103,7 +103,9 @@ def propose_mapping(part: Part) -> Proposal:
     except Misfit as error:
         raise DialgaugeError(str(error), file=part.name) from None
     try:
-        return _proposal(documented_mapping(content), content, part)
+        mapping, reason = documented_mapping(content), "its documented names say what cannot be read"
+        if _read(mapping, content, part):
+            return _proposal(mapping, content, part)
     except Misfit as error:
         reason = str(error)
     best: tuple[tuple[int, ...], Mapping] | None = None
@@ -322,18 +324,16 @@ def _open_verdict(found: dict[str, list[Any]], keys: dict[str, Any]) -> list[str
     """Adds the verdict to the keys: as it is where it is called success or passed, and else to be chosen."""
     name, values = next(iter(found.items()))
     words = list(dict.fromkeys(map(as_text, values)))
-    unknown = [word for word in words if word.lower() not in WORDS]
+    unknown = any(word.lower() not in WORDS for word in words)
     if [other for other in found if _plain(other) in ("success", "passed")] == [name] and not unknown:
         keys["success"] = name
         return []
-    success: dict[str, Any] = {"at": {"CHOOSE": list(found)}}
-    keys["success"] = success
+    success = keys["success"] = {"at": {"CHOOSE": list(found)}}
     open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
     numbers = sorted({number for word in words if (number := number_in(word)) is not None})
-    if unknown and len(numbers) == len({number_in(word) for word in words}):
-        passing = numbers[1:] or numbers  # from the lowest on all would pass
-        success["at_least"] = {"CHOOSE": passing[:_MOST_WORDS]} if len(passing) > 1 else passing[0]
-        open_ones += ["from which number on it passed"] if len(passing) > 1 else []
+    if unknown and len(numbers) == len(words):
+        success["at_least"] = {"CHOOSE": (numbers[1:] or numbers)[:_MOST_WORDS]}  # from the lowest on all would pass
+        open_ones.append("from which number on it passed")
     elif unknown or _plain(name) in FAILURES:
         success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
         open_ones.append(f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}")

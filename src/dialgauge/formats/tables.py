@@ -21,6 +21,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
+from dialgauge.formats.documented import GOLD, IDS, PREDICTED, TURNS, read_documented
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors
 from dialgauge.formats.predictions.states import Misfit, present, slots_of, state_of
@@ -32,19 +33,13 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = Mapping[str, Any]
 
-_IDS = ("dialogue", "dialogue_id", "dial_id", "id")
-_NUMBERS = ("turn", "turn_id", "turn_idx")
 #: Other names that tables give to the fields of a turn.
-_NAMES = {
-    "utterance": "text",
-    **dict.fromkeys(("gold", "gold_state"), "state"),
-    **dict.fromkeys(("prediction", "pred"), "predicted"),
-}
+_NAMES = {"utterance": "text", **dict.fromkeys(GOLD, "state"), **dict.fromkeys(PREDICTED, "predicted")}
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
 _WHOLE = ("record", "turns")
 _OF_TURN = Turn.__struct_fields__
 #: Columns that are no texts.
-_WHOLE_NUMBERS = ("turn", "source")
+_WHOLETURNS = ("turn", "source")
 _OF_DIALOGUE = ("domains", "goal", "outcome")
 _READING_ERRORS = (msgspec.DecodeError, UnicodeError, TypeError, ValueError, RecursionError)
 #: Rows that are taken apart at a time.
@@ -77,8 +72,6 @@ def read_tables(tables: Iterable[Table], notes: Notes) -> Iterator[tuple[str, Di
     if first.has_dialogues:
         yield from _Rows(first, notes).read(chain([first], several))
         return
-    from dialgauge.formats.documented import read_documented
-
     held = [row for table in (first, *several) for row in map(with_empty_cells, table.rows)]
     try:
         yield from ((first.name, dialogue) for dialogue in read_documented(held, first.name, notes))
@@ -97,7 +90,7 @@ class _Rows:
     def __init__(self, table: Table, notes: Notes) -> None:
         self._notes = notes
         self._id, self._number, self._whole = (
-            next((name for name in known if name in table.columns), "") for known in (_IDS, _NUMBERS, _WHOLE)
+            next((name for name in known if name in table.columns), "") for known in (IDS, TURNS, _WHOLE)
         )
         of_turns = () if self._whole else _OF_TURN
         for name in sorted(table.columns):
@@ -363,7 +356,7 @@ def _of_pandas(frame: Any, name: str) -> Any:
     columns = set(map(str, frame.columns))
     indexed = any(level is not None for level in frame.index.names)
     try:
-        frame = frame.reset_index() if indexed and (columns.isdisjoint(_IDS) or columns.isdisjoint(_NUMBERS)) else frame
+        frame = frame.reset_index() if indexed and (columns.isdisjoint(IDS) or columns.isdisjoint(TURNS)) else frame
         return polars.from_pandas(frame, nan_to_null=True)
     except ModuleNotFoundError as error:
         raise missing_extra("pandas", "pandas", "a pandas frame") from error
@@ -398,7 +391,7 @@ def frame_of(dialogues: Iterable[Dialogue]) -> polars.DataFrame:
     for name in _OF_DIALOGUE:
         if any(getattr(dialogue, name) for dialogue in held):
             columns[name] = [_cell((not index and getattr(dialogue, name)) or None) for dialogue, index, _ in turns]
-    schema = {name: polars.Int64 if name in _WHOLE_NUMBERS else polars.String for name in columns}
+    schema = {name: polars.Int64 if name in _WHOLETURNS else polars.String for name in columns}
     return polars.DataFrame(columns, schema)
 
 

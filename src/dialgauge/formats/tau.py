@@ -14,15 +14,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek
-from dialgauge.formats.jsonfile import RAW, are_lines, begins, decode, elements_of, members_of, values_of_lines
+from dialgauge.formats.jsonfile import (
+    RAW,
+    are_lines,
+    begins,
+    decode,
+    decode_each,
+    elements_of,
+    members_of,
+    values_of_lines,
+)
 from dialgauge.formats.logs.logged import TOLERANCE, Facts, logged_dialogue
 from dialgauge.formats.logs.messages import LogMessages, Message, as_text, checksum, expected_calls
 from dialgauge.formats.notes import Notes
@@ -30,6 +39,8 @@ from dialgauge.formats.source import Part
 
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
+#: A number that somebody meant.
+_Number: TypeAlias = Annotated[int, Meta(ge=0, lt=_MOST)]
 _FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 #: The test of the data, as tau-bench and tau2-bench call it.
@@ -53,18 +64,7 @@ def _conversations(
     decoder: msgspec.json.Decoder[Any], pieces: Iterable[Raw], part: Part, notes: Notes
 ) -> Iterable[tuple[str, Any]]:
     """Each conversation with its name; those of the wrong shape are refused."""
-    for number, raw in enumerate(pieces, start=1):
-        name = _name(raw, number)
-        try:
-            record = decode(decoder, raw, part, dialogue=name)
-            if not 0 <= (record.trial or 0) < _MOST:
-                raise DialgaugeError(
-                    f"the trial must be from 0 to {_MOST - 1:,} (got {record.trial})", file=part.name, dialogue=name
-                )
-        except DialgaugeError as error:
-            notes.refuse(error)
-        else:
-            yield name, record
+    return decode_each(decoder, ((_name(raw, number), raw) for number, raw in enumerate(pieces, 1)), part, notes)
 
 
 def _name(raw: Raw, number: int) -> str:
@@ -140,7 +140,7 @@ class _TauResult(Struct, frozen=True, gc=False):
     reward: float | None
     traj: tuple[Message, ...]
     info: _TauInfo = _TauInfo()
-    trial: int = 0
+    trial: _Number = 0
 
 
 _TAU = msgspec.json.Decoder(_TauResult)
@@ -274,7 +274,7 @@ class _Environment(Struct, frozen=True, gc=False):
 
 
 class _Info(Struct, frozen=True, gc=False):
-    num_trials: int | None = None
+    num_trials: _Number | None = None
     max_steps: int | None = None
     max_errors: int | None = None
     user_info: _Settings | None = None
@@ -330,7 +330,7 @@ class _Simulation(Struct, frozen=True, gc=False):
     agent_cost: float | None = None
     user_cost: float | None = None
     duration: float | None = None
-    trial: int | None = None
+    trial: _Number | None = None
     seed: int | None = None
 
 
@@ -424,8 +424,6 @@ def _bare_simulations(part: Part) -> list[Raw]:
 def _told(members: Sequence[tuple[str, Raw]], part: Part, notes: Notes) -> _Told:
     """What a file of results says of all its simulations; its tasks, as they stand there, are noted."""
     info = next((decode(_INFO, raw, part) for name, raw in reversed(members) if name == "info"), _Info())
-    if not 0 <= (info.num_trials or 0) <= _MOST:
-        raise DialgaugeError(f"info, num_trials: must be from 0 to {_MOST:,} (got {info.num_trials})", file=part.name)
     if bytes(info.audio_native_config) != b"null":
         raise DialgaugeError(_VOICE, file=part.name)
     given = [task for name, raw in members if name == "tasks" for task in decode(_TASKS, raw, part)]
