@@ -11,7 +11,7 @@ from support.soak import soak
 
 
 @pytest.mark.parametrize(
-    ("name", "commands"), [("measure", 3), soak("ranker", 5), ("format", 3), ("agent", 2), ("kind", 2)]
+    ("name", "commands"), [("measure", 3), soak("ranker", 4), ("format", 3), ("agent", 2), ("kind", 2)]
 )
 def test_the_page_does_what_it_says(name: str, commands: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALGAUGE_RUNS", str(tmp_path / "runs"))
