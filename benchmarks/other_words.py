@@ -187,7 +187,7 @@ class Tally:
     def __init__(self, search: DomainSearch, goals: Sequence[DomainGoal], dialogues: Sequence[Dialogue]) -> None:
         judged = judge_outcomes(dialogues, search, calls_recorded=True, goals={goal.id: goal for goal in goals})
         blamed = {one.dialogue: one for one in blame_conversations(judged)}
-        self.verdicts = {one.dialogue.id: one for one in judged}
+        self.verdicts = {one.id: one for one in judged}
         self.blamed = blamed
         self.done = [bool((one := blamed.get(dialogue.id)) and one.success) for dialogue in dialogues]
         self.sides = [

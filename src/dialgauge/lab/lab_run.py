@@ -18,6 +18,7 @@ from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, BUILT_IN, EXPLANATION, de
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import carries, hold
 from dialgauge.lab.blame.attribution import blame_conversations
 from dialgauge.lab.blame.scores import blame_frames, score_blame
 from dialgauge.lab.domain_source import SYNTHETIC, LoadedDomain, open_domain
@@ -133,7 +134,7 @@ def run_lab(
     with workbench as folder:
         done = Parts(folder / "conversations") if folder is not None else None
         held = hold_conversations(loaded.again, loaded.goals, config, workers=workers, done=done, on_unit=on_unit)
-        run = scored_run(list(held), loaded, config, resamples=resamples)
+        run = scored_run(hold(held), loaded, config, resamples=resamples)
         return run if store is None else store.add(run)
 
 
@@ -268,7 +269,7 @@ def _tracker_and_user(
 ) -> Iterator[Scores]:
     """The system's tracker against what the user said, where it shows states; how the user expressed its goals, where
     it has acts."""
-    if any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
+    if carries(held, "predicted"):
         yield tracking_scores(held, loaded, resamples=resamples, seed=config.seed)
     if any(turn.acts for dialogue in held for turn in dialogue.turns if turn.speaker == "user"):
         domain = loaded.search.domain
@@ -283,7 +284,7 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
     """
     domain = loaded.search.domain
     if not domain.multiwoz:
-        held = [_with_canonical_states(dialogue, domain) for dialogue in held]
+        held = hold(_with_canonical_states(dialogue, domain) for dialogue in held)
     # A turn after which the system shows no state is no turn that it got right.
     inputs = PreparedInputs(
         SystemInput("gold", held),
@@ -317,11 +318,7 @@ def judged_conversations(held: Sequence[Dialogue], loaded: LoadedDomain) -> Judg
 def outcome_of(held: Sequence[Dialogue], loaded: LoadedDomain) -> NDArray[np.float64]:
     """Which conversations did all that was asked for, by the strict rules; NaN for those that cannot be judged."""
     judged = judged_conversations(held, loaded)
-    done = {
-        conversation.dialogue.id: conversation.strict.success
-        for conversation in judged
-        if conversation.strict is not None
-    }
+    done = {conversation.id: conversation.strict.success for conversation in judged if conversation.strict is not None}
     return np.array([float(done[dialogue.id]) if dialogue.id in done else np.nan for dialogue in held])
 
 

@@ -7,7 +7,7 @@ processes, or how often the work was broken off and taken up again. Nothing is s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -25,7 +25,7 @@ from dialgauge.agents import (
     deciding_options,
     make_agent,
 )
-from dialgauge.dialogue import Dialogue, Goal, Outcome, State, Turn
+from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.engine import Workers
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.text import counted
@@ -145,12 +145,12 @@ def hold(
             "(--trials)"
         )
     planned = [(goal, trial) for trial in range(trials) for goal in goals]
-    batch, known = reopen().batch, dict[Any, Any]()
+    batch = reopen().batch
     units = (engine.Unit(f"{at:08d}", list(planned[at : at + batch])) for at in range(0, len(planned), batch))
     for result in engine.run(_Sessions(reopen), units, workers=workers, done=done):
         if result.content is None:
             raise DialgaugeError(result.failure or "conversations could not be held")
-        held = [_shared(_recorded(line), known) for line in result.content.splitlines()]
+        held = [_recorded(line) for line in result.content.splitlines()]
         on_unit(len(held))
         yield from held
 
@@ -178,30 +178,6 @@ def _recorded(line: bytes) -> Dialogue:
             f"half-done conversations in the store are damaged ({error}); 'dialgauge runs list' names them, and "
             "'dialgauge runs rm' removes them"
         ) from error
-
-
-def _shared(dialogue: Dialogue, known: dict[Any, Any]) -> Dialogue:
-    """The dialogue with acts and states that equal known ones in their place: users say the same again and again."""
-    turns: list[Turn] = []
-    states: list[State] = []
-    for turn in dialogue.turns:
-        acts, heard = turn.acts and known.setdefault(turn.acts, turn.acts), turn.heard
-        state, predicted = (_known_state(each, states) for each in (turn.state, turn.predicted))
-        turns.append(
-            replace(
-                turn, acts=acts, heard=heard and known.setdefault(heard, heard), state=state, predicted=predicted,
-                text=known.setdefault(turn.text, turn.text),
-            )
-        )  # fmt: skip
-    return replace(dialogue, turns=tuple(turns))
-
-
-def _known_state(state: State | None, states: list[State]) -> State | None:
-    """The last of some states if it is the same, in the same order; else this one, kept for the next time."""
-    if state is None or (states and repr(states[-1]) == repr(state)):
-        return state and states[-1]
-    states.append(state)
-    return state
 
 
 class _Known(Struct):

@@ -21,6 +21,7 @@ from dialgauge.agents import ERROR_KINDS
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
+from dialgauge.formats import carries, hold
 from dialgauge.lab.domain_source import LoadedDomain
 from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
@@ -94,7 +95,7 @@ def _studied(
     for number, condition in enumerate(conditions):
         chosen = replace(config, system=condition.system, trials=1)
         done = Parts(folder / f"condition-{number}") if folder is not None else None
-        held = list(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
+        held = hold(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
             tables[name].append(row)
         advance(1)
@@ -127,7 +128,7 @@ def _studied(
 
 def _rows(held: Sequence[Dialogue], loaded: LoadedDomain) -> dict[str, Floats]:
     """Success and each measure, conversation by conversation; NaN where there is no score."""
-    if not any(turn.predicted is not None for dialogue in held for turn in dialogue.turns):
+    if not carries(held, "predicted"):
         raise DialgaugeError("the system shows no states, so there is no tracker to score; choose one that does")
     places = {dialogue.id: index for index, dialogue in enumerate(held)}
     rows = {name: np.full(len(held), np.nan) for name in DEFAULT_MEASURES}

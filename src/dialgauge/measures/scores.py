@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from dialgauge.measures.records import Coverage, Score
 from dialgauge.measures.registry import no_score
 from dialgauge.measures.resampling import Interval, Resampling, intervals
 from dialgauge.measures.signature import Signature
+
+#: Rows of a table that are made at once.
+_FRAME_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +94,12 @@ class Scores:
                 "den": pl.Series(den, dtype=pl.Float64),
             }
         )
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The same table in frames of some measures each, at least one, that fit into memory."""
+        most = max(1, _FRAME_ROWS // max(len(self.dialogues), 1))
+        for start in range(0, max(len(self.sums), 1), most):
+            yield replace(self, sums=dict(islice(self.sums.items(), start, start + most))).frame()
 
     @property
     def has_several_sums(self) -> bool:

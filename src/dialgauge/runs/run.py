@@ -392,7 +392,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return MemoryRun(facts, {DIALOGUE_SCORES: dialogue_scores or result.frame, **frames}, corpus, inputs)
+    return MemoryRun(facts, {DIALOGUE_SCORES: dialogue_scores or Pieces(result.frames), **frames}, corpus, inputs)
 
 
 class _PackedRun(msgspec.Struct):

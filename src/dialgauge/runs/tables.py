@@ -51,7 +51,7 @@ _TYPES = {
     "List(String)": pl.List(pl.String), "List(Int64)": pl.List(pl.Int64),
 }  # fmt: skip
 #: Rows and bytes of text of a piece of a table that is not held whole.
-_PIECE_ROWS, _PIECE_BYTES = 1 << 18, 64 << 20
+_PIECE_ROWS, _PIECE_BYTES = 1 << 16, 16 << 20
 
 
 class Pieces:
@@ -86,9 +86,13 @@ def frames_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> Iterat
     yield frame_of(held, kinds)
 
 
-def calls_table(dialogues: Iterable[Dialogue]) -> pl.DataFrame:
+def calls_table(dialogues: Callable[[], Iterable[Dialogue]]) -> Pieces:
     """The table ``calls`` of any dialogues: what was called in which turn, and what came of it."""
-    rows = (
+    return Pieces(lambda: frames_of(_calls(dialogues()), _CALLS))
+
+
+def _calls(dialogues: Iterable[Dialogue]) -> Iterator[Sequence[Any]]:
+    return (
         (
             dialogue.id,
             number,
@@ -104,7 +108,6 @@ def calls_table(dialogues: Iterable[Dialogue]) -> pl.DataFrame:
         for number, turn in enumerate(dialogue.turns)
         for call in turn.calls or ()
     )
-    return frame_of(rows, _CALLS)
 
 
 def column_of(name: str, values: Iterable[Any], kind: Any) -> pl.Series:

@@ -150,7 +150,7 @@ def score_log(
             "reward_parts": lambda: frame_of(
                 ((each.id, part, value) for each in log.attempts for part, value in each.parts.items()), _PARTS
             ),
-            "calls": lambda: calls_table(log.dialogues),
+            "calls": calls_table(lambda: log.dialogues),
             **({"task_match": lambda: _matches_table(integrity)} if integrity is not None else {}),
             **({"dialogue_sums": scores.sums_frame} if scores.has_several_sums else {}),
             **(tables or {}),

@@ -107,9 +107,11 @@ def score_users(
     return RunSet(runs)
 
 
-def user_scores(conversations: Sequence[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
+def user_scores(conversations: Iterable[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
     """The scores of one user model without a run."""
-    scored = score_conversations(conversations, options)
+    scored = ScoredConversations("conversations", Scorer.of(options))
+    for _ in _scoring(scored, (_Read(dialogue, "") for dialogue in conversations)):
+        pass  # each is scored as it passes
     return _scores(scored, ["default"], Resampling(resamples, seed) if resamples else None)
 
 
@@ -184,7 +186,9 @@ def _read(source: Conversations, options: UserOptions, notes: Notes) -> Iterator
         yield _Read(dialogue, form.name, part.name)
 
 
-def _scoring(scored: ScoredConversations, read: Iterable[_Read], advance: Callable[[int], None]) -> Iterator[Dialogue]:
+def _scoring(
+    scored: ScoredConversations, read: Iterable[_Read], advance: Callable[[int], None] = lambda number: None
+) -> Iterator[Dialogue]:
     """The dialogues, each of which is scored as it passes. The second one of an id is a failure and left out."""
     seen: set[str] = set()
     for dialogue, _, file in read:

@@ -189,13 +189,13 @@ def test_the_recordings_of_the_paper_dialogue_by_dialogue(shared_data: Path) -> 
     )
     assert len(judged) == len(stored) == 1000
     for one in judged:
-        metrics, ours = stored[one.dialogue.id], one.compat
+        metrics, ours = stored[one.id], one.compat
         inform = metrics["inform"]
         assert ours is not None
         assert ours.book == (None if metrics["book rate"] is None else pytest.approx(metrics["book rate"]))
         for value, theirs in ((ours.precision, "precision"), (ours.recall, "recall"), (ours.f1, "F1")):
-            assert value == (None if inform[theirs] is None else pytest.approx(inform[theirs])), one.dialogue.id
-        assert (ours.success == bool(metrics["task succcess"])) is (one.dialogue.id not in UNTOLD), one.dialogue.id
+            assert value == (None if inform[theirs] is None else pytest.approx(inform[theirs])), one.id
+        assert (ours.success == bool(metrics["task succcess"])) is (one.id not in UNTOLD), one.id
 
 
 def test_another_town_has_postcodes_of_its_own() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from dialgauge.dialogue import Dialogue, Outcome, SideUsage, Task
+from dialgauge.runs import new_run
 from dialgauge.tasks import ConversationCounts, judge_outcomes, outcome_frames
 from dialgauge.tasks.recordings.conduct import HeardActs, HeardAs, conduct
 from support.recorded import SEARCH, acts, conversation, system, user
@@ -41,7 +42,8 @@ def test_runs_are_of_the_same_acts_in_any_order() -> None:
 def test_how_it_ended_and_what_it_cost() -> None:
     used = {"agent": SideUsage(seconds=1.5), "user": SideUsage(tokens_in=12)}
     one = conversation(TASKS, outcome=Outcome(success=False, reason="limit", usage=used))
-    row = outcome_frames(judge_outcomes([one], SEARCH))["conversations"]().row(0, named=True)
+    run = new_run(kind="lab", name="one", tables=outcome_frames(judge_outcomes([one], SEARCH)))
+    row = run.table("conversations").row(0, named=True)
     assert (row["reason"], row["complete"]) == ("limit", False)
     assert json.loads(row["usage"]) == {"system seconds": 1.5, "user tokens_in": 12.0}
     assert counted(Dialogue(id="A", turns=())).longest_run == 0

@@ -18,6 +18,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
 from dialgauge.lab import AgentSpec, LabConfig, hold_conversations
 from dialgauge.measures import Scores, Signature, cards, parse_measure
+from dialgauge.runs import new_run
 from dialgauge.tasks import (
     ACTS_READ,
     judge_outcomes,
@@ -239,15 +240,17 @@ def test_frames_hold_verdicts_and_calls() -> None:
     slots = {"day": "monday", "people": "2", "stay": "3"}
     books = system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", 0, **slots)])
     hotel = {"hotel": Task(info={"area": "north"}, book=slots)}
-    frames = outcome_frames(judge_outcomes([conversation(hotel, user("Hotel-Inform|area|north"), books)], SEARCH))
-    outcomes, calls = frames["outcomes"](), frames["calls"]()
+    judged = judge_outcomes([conversation(hotel, user("Hotel-Inform|area|north"), books)], SEARCH)
+    run = new_run(kind="lab", name="one", tables=outcome_frames(judged))
+    outcomes, calls = run.table("outcomes"), run.table("calls")
     assert outcomes.columns[:5] == ["dialogue", "domain", "rule", "success", "entity"]
     assert outcomes["rule"].to_list() == ["strict", "compat"] and outcomes["success"].to_list() == [True, True]
     call = calls.row(0, named=True)
     assert (call["dialogue"], call["turn"], call["name"], call["outcome"]) == ("MUL0001", 1, "book", "done")
     assert msgspec.json.decode(call["arguments"]) == slots
-    empty = outcome_frames(judge_outcomes([], SEARCH))
-    assert [frame().height for frame in empty.values()] == [0, 0, 0, 0, 0]
+    frames = outcome_frames(judge_outcomes([], SEARCH))
+    empty = new_run(kind="lab", name="none", tables=frames)
+    assert [empty.table(name).height for name in frames] == [0, 0, 0, 0, 0]
 
 
 # Laws

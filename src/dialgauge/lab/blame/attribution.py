@@ -56,10 +56,10 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
     """Whom to blame, for every conversation of the judged; those that infrastructure broke and that have no verdict
     come last."""
     blamed = []
-    for conversation in judged:
+    for dialogue, conversation in judged.recorded():
         if conversation.strict is not None:
-            blamed.append(_blame(conversation, conversation.strict, conversation.wanted, judged.search))
-    for dialogue in judged.left_out:
+            blamed.append(_blame(dialogue, conversation, conversation.strict, judged.search))
+    for dialogue in judged.left_out():
         technical = technical_failure(dialogue)
         domains = {} if technical is None else {"": technical}
         goal_id = dialogue.id.rpartition("#")[0] or dialogue.id
@@ -68,9 +68,9 @@ def blame_conversations(judged: JudgedConversations) -> list[ConversationBlame]:
 
 
 def _blame(
-    conversation: JudgedConversation, verdict: StrictVerdict, goal: DomainGoal, search: DomainSearch
+    dialogue: Dialogue, conversation: JudgedConversation, verdict: StrictVerdict, search: DomainSearch
 ) -> ConversationBlame:
-    dialogue = conversation.dialogue
+    goal = conversation.wanted
     blamed = ConversationBlame(
         dialogue=dialogue.id, goal=conversation.goal, success=verdict.success, user_erred=False, system_erred=False
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.agents import AGENT_ERROR, BROKEN_ENDS, EXPLANATION
-from dialgauge.dialogue import Dialogue, Goal
+from dialgauge.dialogue import Dialogue, Goal, Outcome
 from dialgauge.errors import DialgaugeError
+from dialgauge.formats import hold
 from dialgauge.tasks.reasons import TaskFailure
 from dialgauge.tasks.recordings.compat import CompatRules, CompatVerdict
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
@@ -28,9 +29,15 @@ ACTS_READ = "system acts"
 class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
     """One conversation and what became of it."""
 
-    dialogue: Dialogue
+    id: str
     #: The id that all trials of one goal share.
     goal: str
+    #: Those of the recorded goal.
+    domains: tuple[str, ...]
+    #: Does the user think it has all it wanted? None where it did not say.
+    complete: bool | None
+    #: Did an error of the system end it?
+    broken: bool
     #: What the user wanted, made ready to be pursued.
     wanted: DomainGoal
     #: None in domains that ConvLab-2's evaluator does not know, and of a system that has no acts of its own.
@@ -41,13 +48,17 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class JudgedConversations:
-    """Many of them, in order; those that cannot be judged, with the reason, and what was misunderstood in all."""
+    """Verdicts on dialogues, in their order; those that cannot be judged, with the reason, and what was misunderstood
+    in all. The dialogues may lie in a file, so no verdict holds one."""
 
-    def __init__(self, search: DomainSearch, failures: Failures, *, calls_recorded: bool = True) -> None:
+    def __init__(
+        self, dialogues: Sequence[Dialogue], search: DomainSearch, failures: Failures, *, calls_recorded: bool = True
+    ) -> None:
+        self.dialogues = dialogues
         self.judged: list[JudgedConversation] = []
         self.unjudged: dict[str, str] = {}
-        #: Those of the unjudged that infrastructure or the user broke.
-        self.left_out: list[Dialogue] = []
+        #: The recorded goals of the judged as JSON.
+        self.pursued: dict[str, msgspec.Raw] = {}
         self.understanding = HeardActs()
         self.failures = failures
         self.calls_recorded = calls_recorded
@@ -63,15 +74,24 @@ class JudgedConversations:
 
     def __getitem__(self, identifier: str) -> JudgedConversation:
         for judged in self.judged:
-            if judged.dialogue.id == identifier:
+            if judged.id == identifier:
                 return judged
         raise DialgaugeError(f"there is no conversation '{identifier}'")
+
+    def recorded(self) -> Iterator[tuple[Dialogue, JudgedConversation]]:
+        """The judged with their dialogues."""
+        judged = iter(self.judged)
+        return ((dialogue, next(judged)) for dialogue in self.dialogues if dialogue.id not in self.unjudged)
+
+    def left_out(self) -> Iterator[Dialogue]:
+        """Those of the unjudged that infrastructure or the user broke."""
+        if self.unjudged:
+            yield from filter(_left_out, self.dialogues)
 
     @cached_property
     def goals(self) -> str:
         """A checksum of the goals that were pursued."""
-        goals = {judged.goal: judged.dialogue.goal for judged in self.judged}
-        return hashlib.sha256(msgspec.json.encode(sorted(goals.items()))).hexdigest()[:12]
+        return hashlib.sha256(msgspec.json.encode(sorted(self.pursued.items()))).hexdigest()[:12]
 
 
 def judge_outcomes(
@@ -89,15 +109,15 @@ def judge_outcomes(
     A system's own error fails; conversations that infrastructure or the user's error ended are not judged. Without
     ``calls_recorded``, calls count as recorded if any turn of any conversation has some.
     """
-    dialogues = list(dialogues)
+    if not isinstance(dialogues, Sequence):
+        dialogues = hold(dialogues)
     if calls_recorded is None:
         calls_recorded = any(turn.calls is not None for dialogue in dialogues for turn in dialogue.turns)
-    judged = JudgedConversations(search, failures, calls_recorded=calls_recorded)
+    judged = JudgedConversations(dialogues, search, failures, calls_recorded=calls_recorded)
     strict, compat = StrictRules(search), CompatRules(search.domain) if search.domain.multiwoz else None
     for dialogue in dialogues:
         if why := _left_out(dialogue):
             judged.unjudged[dialogue.id] = why
-            judged.left_out.append(dialogue)
             continue
         if dialogue.goal is None:
             judged.unjudged[dialogue.id] = "the record has no goal"
@@ -109,14 +129,18 @@ def judge_outcomes(
             judged.unjudged[dialogue.id] = error.message
             continue
         conversation = JudgedConversation(
-            dialogue=dialogue,
+            id=dialogue.id,
             goal=goal_of(dialogue.id),
+            domains=tuple(dialogue.goal.tasks),
+            complete=dialogue.ended.success,
+            broken=is_broken(dialogue),
             wanted=goal,
             compat=compat.judge(dialogue, dialogue.goal) if compat is not None and _has_acts(dialogue) else None,
             strict=verdict,
             conduct=conduct(dialogue, judged.understanding),
         )
-        judged.judged.append(_failed(conversation) if is_broken(dialogue) else conversation)
+        judged.pursued[conversation.goal] = msgspec.Raw(msgspec.json.encode(dialogue.goal))
+        judged.judged.append(_failed(conversation, dialogue.ended) if conversation.broken else conversation)
     return judged
 
 
@@ -146,9 +170,8 @@ def _left_out(dialogue: Dialogue) -> str:
     return f"{who}: {outcome.facts.get(EXPLANATION) or outcome.reason}"
 
 
-def _failed(conversation: JudgedConversation) -> JudgedConversation:
+def _failed(conversation: JudgedConversation, outcome: Outcome) -> JudgedConversation:
     """The same, failed by both rule sets in every task."""
-    outcome = conversation.dialogue.ended
     why = TaskFailure(reason="broken_off", given=(outcome.facts.get(EXPLANATION) or outcome.reason,))
     strict, compat = conversation.strict, conversation.compat
     if strict is not None:

@@ -88,8 +88,7 @@ class OutcomeEvidence(Units):
     @cached_property
     def domains(self) -> list[str]:
         """The domains of the goals, by name."""
-        goals = (judged.dialogue.goal for judged in self.judged)
-        return sorted({domain for goal in goals if goal is not None for domain in goal.tasks})
+        return sorted({domain for judged in self.judged for domain in judged.domains})
 
     @property
     def bookable(self) -> list[str]:
@@ -342,7 +341,7 @@ CARDS: tuple[Card[Any], ...] = (
     _card(
         "Complete", "the user believes it is done", "Share of the conversations after which the user thinks it has "
         "all it wanted, rightly or not, if the user said.", "believed complete / conversations with a belief",
-        lambda conversation, settings, domain: _share(conversation.dialogue.ended.success),
+        lambda conversation, settings, domain: _share(conversation.complete),
         source=_CONVLAB, obstacle=_no_conversations,
     ),
     _number(

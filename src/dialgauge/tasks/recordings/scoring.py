@@ -23,7 +23,7 @@ from dialgauge.measures import (
     SystemEvidence,
     score_systems,
 )
-from dialgauge.tasks.recordings.judging import JudgedConversations, is_broken
+from dialgauge.tasks.recordings.judging import JudgedConversations
 from dialgauge.tasks.recordings.measures import CARDS, COMPAT, RULE_SET, OutcomeEvidence
 
 
@@ -66,7 +66,7 @@ def score_outcomes(
     system = SystemEvidence(
         evidence=evidence,
         measures=possible,
-        dialogues=[conversation.dialogue.id for conversation in judged],
+        dialogues=[conversation.id for conversation in judged],
         signature=(signature or Signature()).with_(
             failures=judged.failures,
             dialogues=str(len(judged)),
@@ -84,6 +84,6 @@ def _coverage(judged: JudgedConversations) -> Coverage:
     """What was judged on what was said: a conversation that an agent's failure or a spent budget ended is no such,
     whether it is left out or counts as not done."""
     read = len(judged) + len(judged.unjudged)
-    failed = len(judged.unjudged) + sum(is_broken(conversation.dialogue) for conversation in judged)
+    failed = len(judged.unjudged) + sum(conversation.broken for conversation in judged)
     policy = "an agent's error is not done; what an endpoint, a limit or the user ended is left out" if failed else ""
     return Coverage({"dialogues": Count(expected=read, read=read, scored=read - failed, failed=failed)}, policy=policy)

@@ -18,14 +18,14 @@ import msgspec
 from msgspec import structs
 
 from dialgauge.dialogue import Dialogue, Outcome
-from dialgauge.runs import calls_table, frame_of
+from dialgauge.runs import GivenTable, calls_table, frame_of
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judging import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.measures import COMPAT, STRICT
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
@@ -42,20 +42,20 @@ _CONVERSATIONS = {
 _HEARD = {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"}
 
 
-def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], polars.DataFrame]]:
+def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], GivenTable]]:
     """The functions that make the tables when they are asked for."""
     heard = judged.understanding.counts
     return {
         OUTCOMES: lambda: frame_of((row for each in judged for row in _outcomes(each)), _OUTCOMES),
         CONVERSATIONS: lambda: frame_of(_conversations(judged), _CONVERSATIONS),
         HEARD: lambda: frame_of(((*each, count) for each, count in sorted(heard.items())), _HEARD),
-        CALLS: lambda: calls_table(each.dialogue for each in judged),
+        CALLS: lambda: calls_table(lambda: (dialogue for dialogue, _ in judged.recorded())),
         REASONS: lambda: reasons_table(row for each in judged for row in _reasons(each)),
     }
 
 
 def _outcomes(conversation: JudgedConversation) -> Iterator[tuple[Any, ...]]:
-    identifier = conversation.dialogue.id
+    identifier = conversation.id
     for domain, task in (conversation.strict.tasks if conversation.strict else {}).items():
         yield identifier, domain, STRICT, task.success, task.entity or None, task.turn
     for domain, success in (conversation.compat.domains if conversation.compat else {}).items():
@@ -63,7 +63,7 @@ def _outcomes(conversation: JudgedConversation) -> Iterator[tuple[Any, ...]]:
 
 
 def _reasons(conversation: JudgedConversation) -> Iterator[tuple[str, str, str, TaskFailure]]:
-    identifier = conversation.dialogue.id
+    identifier = conversation.id
     for domain, task in (conversation.strict.tasks if conversation.strict else {}).items():
         yield from ((identifier, domain, STRICT, failure) for failure in task.failures)
     for domain, failures in (conversation.compat.failures if conversation.compat else {}).items():
@@ -71,10 +71,10 @@ def _reasons(conversation: JudgedConversation) -> Iterator[tuple[str, str, str, 
 
 
 def _conversations(judged: JudgedConversations) -> Iterator[tuple[Any, ...]]:
-    for each in judged:
+    for dialogue, each in judged.recorded():
         strict, compat = (verdict.success if verdict else None for verdict in (each.strict, each.compat))
-        yield _conversation(each.dialogue, each.conduct, strict, compat)
-    for dialogue in judged.left_out:
+        yield _conversation(dialogue, each.conduct, strict, compat)
+    for dialogue in judged.left_out():
         yield _conversation(dialogue, conduct(dialogue, HeardActs()), None, None)
 
 
