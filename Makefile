@@ -82,7 +82,7 @@ check: style
 	DIALGAUGE_EXAMPLES=few $(BIN)/pytest -m "not soak and not long" tests/numbers tests/contracts
 
 test: lint programs bare
-	DIALGAUGE_SITE=$(SITE) $(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --ignore $(BARE) $(TESTS)
 
 soak: $(READY) programs bare
 	command -v pdflatex >/dev/null || apt-get install -y -q --no-install-recommends texlive-latex-recommended || true

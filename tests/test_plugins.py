@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -111,36 +110,6 @@ def test_a_file_of_entry_points_that_nobody_can_read_stops_nothing(install: Inst
     install("acme", "", entries)
     install("bolt", "from fractions import Fraction\nX = Fraction(1, 10)", "tenth = bolt:X")
     assert plugins.names(GROUP, OURS) == ["half", "tenth"]
-
-
-# -- classes ---------------------------------------------------------------------------------------------------------
-
-
-class Shape(ABC):
-    @abstractmethod
-    def area(self) -> float: ...
-
-
-class Solid(ABC):
-    @abstractmethod
-    def volume(self) -> float: ...
-
-
-def test_classes_are_loaded_as_classes(install: Install) -> None:
-    install(
-        "acme",
-        "class Deep(int): pass\nNUMBER = 3\nclass Odd: pass",
-        "deep = acme:Deep\nn = acme:NUMBER\nodd = acme:Odd",
-    )
-    assert plugins.load_class(GROUP, "deep", int, {}).__name__ == "Deep"
-    with pytest.raises(DialgaugeError, match="a subclass of int is expected, but it is 3"):
-        plugins.load_class(GROUP, "n", int, {})
-    with pytest.raises(DialgaugeError, match="a subclass of Shape or Solid is expected, but it is <class"):
-        wanted: type[Shape | Solid] = plugins.load_class(GROUP, "odd", (Shape, Solid), {})
-        assert wanted
-    reasons = {plugin.name: plugin.reason for plugin in plugins.class_listing(GROUP, int, {})}
-    assert reasons["deep"] is None
-    assert "but it is 3" in (reasons["n"] or "")
 
 
 def test_a_missing_extra_of_ours_carries_its_install_line(install: Install) -> None:

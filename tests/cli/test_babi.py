@@ -131,25 +131,6 @@ def test_an_interrupted_training_is_resumed(
     assert all((arrays[0][name] == arrays[1][name]).all() for name in arrays[0].files)
 
 
-@pytest.mark.usefixtures("own_store")
-def test_a_model_goes_to_other_worlds_and_into_conversation(capsys: Capture, data: Path, tmp_path: Path) -> None:
-    folder, out = tmp_path / "model", tmp_path / "out.json"
-    assert dialgauge(capsys, "babi", "train", "--data", data, "--model", "nearest", "--out", folder).code == 0
-    world = tmp_path / "harbour.yaml"
-    world.write_text("base: restaurant\ntitle: a harbour\n")
-    load = ("babi", "evaluate", "--load", folder, "--dialogues", 3, "--json", out)
-    assert dialgauge(capsys, *load, "--world", world, "--split", "tst").code == 0
-    assert len(scores(out)) == 1
-    assert dialgauge(capsys, *load, "--world", world, "--live").code == 0
-    assert [each["completed"] for each in scores(out)] == [0.0, 0.0]
-    talk = dialgauge(capsys, "babi", "evaluate", "--live", "--task", 5, "--dialogues", 3, "--json", out)
-    assert talk.code == 0, talk.err
-    assert [(each["completed"], each["per-dialog"]) for each in scores(out)] == [(1.0, 1.0)] * 2
-    fitted = ("babi", "evaluate", "--data", data, "--model", "tfidf", "--task", 1, "--live", "--dialogues", 2)
-    assert dialgauge(capsys, *fitted, "--json", out).code == 0
-    assert {one.kind for one in Store().list()} == {"training", "responses", "interaction"}
-
-
 MAPPING = "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\nroles: {operator: assistant}\n"
 
 

@@ -60,24 +60,6 @@ def test_a_model_that_understands_nothing_says_so(
     assert not any(one.startswith("api_call") for one in (bot[0], bot[2]))
 
 
-def test_the_rules_say_so_too_and_go_on_where_they_were(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
-) -> None:
-    request = "can you book a table in paris with french cuisine for two people in a cheap price range"
-    nonsense = "Xyzzy!", "xyzzy plugh", "blip"
-    with_nonsense = talk(
-        capsys, monkeypatch, data, nonsense[0], "hi", nonsense[1], request, "", nonsense[2], "", "exit"
-    )
-    without = talk(capsys, monkeypatch, data, "hi", request, "", "", "exit")
-    said, expected = (
-        [line.split("bot> ")[1] for line in outcome.out.splitlines() if "bot> " in line]
-        for outcome in (with_nonsense, without)
-    )
-    assert said.count(NOT_UNDERSTOOD) == 3
-    assert [one for one in said if one != NOT_UNDERSTOOD] == expected
-    assert any(one.startswith("api_call") for one in expected)
-
-
 def test_a_closed_keyboard_is_told_of(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:

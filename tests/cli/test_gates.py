@@ -115,29 +115,6 @@ def test_a_drop_without_an_interval_is_told_without_one(dialogues: int, capsys: 
     assert "(no 95% interval, p = " in check["sentence"]
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--fail-under", "JGAA=50%"], "there is no measure named 'JGAA'. Did you mean 'JGA'"),
-        (["--fail-under", "JGA=50"], "JGA=50 is ambiguous"),
-        (["--fail-under", "JGA=150%"], "must be between 0% and 100%"),
-        (["--fail-under", "pass^1=50%"], "--fail-under: there is no measure named 'pass'"),
-        (["-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
-        (["--workers", "2", "-m", "RSA", "--fail-under", "JGA=50%"], "'JGA' is not among the measures to score"),
-        *(
-            (["--fail-under", text], "--fail-under expects MEASURE=VALUE")
-            for text in ("JGA=", "JGA=nan", "JGA=inf", "JGA=%")
-        ),
-    ],
-)
-def test_a_bad_threshold_is_refused_before_any_file_is_read(
-    capsys: Capture, tmp_path: Path, options: list[str], sentence: str
-) -> None:
-    refused = dialgauge(capsys, "score", tmp_path / "absent.json", tmp_path / "absent-too.json", *options)
-    assert refused.code == 2
-    assert sentence in refused.err and "absent" not in refused.err
-
-
 def test_the_baseline_may_be_a_file_and_small_drops_may_pass(capsys: Capture, files: Path) -> None:
     """The check of a file gives what the check of its stored run gives; a margin is on top of significance."""
     run = stored(dialgauge(capsys, "score", "gold.jsonl", "good.jsonl", "-m", "JGA,F1"))

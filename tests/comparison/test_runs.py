@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import polars
 import pytest
 
-from dialgauge import kinds
 from dialgauge.comparison import (
-    Pairing,
     compare_runs,
 )
 from dialgauge.dialogue import Dialogue, Turn
@@ -145,28 +142,6 @@ def test_the_dialogues_that_make_the_difference_are_listed_with_the_first_turn_t
     (row,) = compare_runs(runs, resamples=20).page(["divergences"]).tables["divergences"].records()
     assert (row["dialogue"], row["a"], row["b"]) == ("D1", 1.0, 0.0)
     assert row["part"] == pytest.approx(1 / 3)
-
-
-class JugglingPairing(Pairing):
-    """A family that scores turns and has a table of its own."""
-
-    def turn_scores(self, run: Run) -> polars.DataFrame | None:
-        size = 2 if run.name == "a" else 1
-        return polars.DataFrame({"dialogue": ["d1", "d1", "d2"][: size + 1], "turn": [0, 1, 0][: size + 1]})
-
-
-def test_a_pairing_says_which_turns_were_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds.BUILT_IN, "juggling", f"{__name__}:KIND")
-    runs = [run_of(name, "juggling", {"d1": (1, 2), "d2": (1, 2)}) for name in ("a", "b")]
-    compared = compare_runs(runs, resamples=20)
-    assert compared.dialogues == ("d1",)
-    assert compared.turn_scores["a"]["turn"].to_list() == [0, 1]
-    with pytest.raises(DialgaugeError, match="there is no table 'sweep'"):
-        compared.page(["sweep"])
-
-
-PAIRING = JugglingPairing()
-KIND = kinds.Kind("juggling", pairing=f"{__name__}:PAIRING")
 
 
 def test_measures_that_are_no_sums_are_named() -> None:

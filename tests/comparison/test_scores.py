@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -45,49 +44,6 @@ def test_a_dialogue_without_a_score_is_nothing_over_nothing() -> None:
 def test_errors_are_sentences(rows: dict[str, list[Row]], message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         paired(rows)
-
-
-def one_by_one(rows: Mapping[str, Sequence[Row]]) -> tuple[list[str], list[str], list[list[list[list[float]]]]]:
-    """Row by row into dictionaries, the plain way: dialogues, measures, sums as (num and den, systems, ...)."""
-    sums: dict[str, dict[tuple[str, str], list[float]]] = {}
-    names: dict[str, dict[str, str]] = {}
-    for system, table in rows.items():
-        for dialogue, measure, num, den in table:
-            key = dialogue.lower().removesuffix(".json")
-            names.setdefault(system, {}).setdefault(key, dialogue)
-            cell = sums.setdefault(system, {}).setdefault((key, measure), [0.0, 0.0])
-            cell[0] += num or 0.0
-            cell[1] += den or 0.0
-    first = next(iter(rows))
-    keys = [key for key in names[first] if all(key in other for other in names.values())]
-    present = [{measure for _, measure in table} for table in sums.values()]
-    measures = [m for m in dict.fromkeys(m for _, m in sums[first]) if all(m in other for other in present)]
-    cells = [
-        [[[sums[system].get((key, m), [0.0, 0.0])[part] for key in keys] for m in measures] for system in rows]
-        for part in (0, 1)
-    ]
-    return [names[first][key] for key in keys], measures, cells
-
-
-def test_columns_give_the_sums_of_rows_bit_for_bit() -> None:
-    """Dialogues in other orders and spellings, missing ones, partial rows: the arrays are those of a plain loop."""
-    source = random.Random(5)
-    rows: dict[str, list[Row]] = {}
-    for system in range(4):
-        ids = [f"MUL{number:04d}{'.json' if system % 2 else ''}" for number in range(60) if source.random() < 0.9]
-        source.shuffle(ids)
-        rows[f"s{system}"] = [
-            (name, measure, source.random(), 1.0 + source.random())
-            for measure in ("JGA", "SA", "AGA", "JGA")
-            for name in ids
-            if source.random() < 0.8
-        ]
-    scores = paired(rows)
-    dialogues, measures, (num, den) = one_by_one(rows)
-    assert list(scores.dialogues) == dialogues
-    assert list(scores.measures) == measures
-    assert scores.num.tolist() == num
-    assert scores.den.tolist() == den
 
 
 def turns(*pairs: tuple[str, int]) -> polars.DataFrame:

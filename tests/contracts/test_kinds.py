@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +14,7 @@ import pytest
 import dialgauge as dialgauge_package
 from dialgauge import Dialogue, Store, Turn, compare
 from dialgauge.kinds import BUILT_IN, Kind
-from dialgauge.measures import Score, Scores, families, parse_measure
+from dialgauge.measures import Score, Scores
 from dialgauge.runs import Run, new_run
 from support.commands import dialgauge
 from support.packages import install, on_the_path
@@ -125,18 +123,6 @@ def test_it_is_compared_by_its_view_with_its_headline_first(stored: tuple[Store,
     assert compared.page(["drops"]).tables["drops"].records()[0]["juggler"] == "ada"
 
 
-def test_its_measures_of_several_sums_are_compared(folder: Path) -> None:
-    def squared(name: str, balls: float) -> Run:
-        sums = polars.DataFrame({"dialogue": IDS, "measure": "Root", "place": 0, "sum": balls})
-        value = Score(value=(balls * len(IDS)) ** 0.5, unit="balls", higher_is_better=True, lower=0.0)
-        scores = Scores(dialogues=IDS, sums={}, scores={"Root": value})
-        return new_run(kind="juggling", name=name, scores=scores, tables={"dialogue_sums": lambda: sums})
-
-    compared = compare([squared("ada", 9.0), squared("bob", 4.0)], resamples=500)
-    assert compared.measures == ("Root",)
-    assert str(compared.verdict).startswith("ada is ahead of bob by 6.32 balls in Root (p = ")
-
-
 def test_the_commands_show_it(
     folder: Path, stored: tuple[Store, list[Run]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,24 +148,9 @@ def test_the_commands_show_it(
     assert "&lt;i&gt;blue&lt;/i&gt;" in (folder / "r.html").read_text()
 
 
-def test_its_measures_are_found_in_its_family(folder: Path) -> None:
-    assert parse_measure("Caught", "juggling").card.title == "balls caught"
-    assert "juggling" not in families()
-
-
 def test_every_record_in_a_room_is_listed() -> None:
     house = Path(dialgauge_package.__file__).parent.parent
     files = [file.relative_to(house) for file in house.glob("dialgauge/**/kind.py")]
     rooms = [vars(import_module(".".join(file.with_suffix("").parts))) for file in files]
     records = {record.name for room in rooms for record in room.values() if isinstance(record, Kind)}
     assert records == set(BUILT_IN), "list it in kinds.BUILT_IN, or commands will not know it"
-
-
-def test_a_record_imports_nothing_but_itself() -> None:
-    """Start-up pays for the kinds that are used, and only for those of their parts that are."""
-    code = (
-        "import sys; from dialgauge.kinds import BUILT_IN, kind_named; [kind_named(name) for name in BUILT_IN];"
-        "print([name for name in sys.modules if name.startswith(('numpy', 'polars', 'msgspec'))])"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"

@@ -44,20 +44,6 @@ def test_everything_else_differs(shown: str, why: str) -> None:
     assert why in str(difference(shown, _PRINTED))
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed"),
-    [
-        ("run 20261116-065841-tracking-augpt-b9e7", "run 20270101-000000-tracking-augpt-0a1b"),
-        ("at http://127.0.0.1:8642/", "at http://127.0.0.1:57183/"),
-        ("read in 0.7 s", "read in 12 s"),
-        ("tok:13a|version:2.6.0", "tok:13a|version:2.7.1"),
-    ],
-)
-def test_what_varies_is_an_example(shown: str, printed: str) -> None:
-    assert difference(shown, printed) is None
-    assert difference(shown, f"{printed} or not") is not None
-
-
 def test_a_stale_output_fails_the_page(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path, None)
     sandbox.run(Block("console", "$ echo 1\n1\n$ echo 2; pwd\n2\n...\n", 7))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -166,12 +165,6 @@ def test_no_text_escapes_as_another_error(text: str, fast: bool) -> None:
             assert str(error).startswith("x.yaml")
 
 
-def _config(path: Path) -> object:
-    from dialgauge.users import load_config
-
-    return load_config(path)
-
-
 def _dataset_profile(path: Path) -> object:
     from dialgauge.users import load_profile
 
@@ -182,30 +175,6 @@ def _profile(path: Path) -> object:
     from dialgauge.values import profile_named
 
     return profile_named(str(path))
-
-
-def _world(path: Path) -> object:
-    from dialgauge.worlds.restaurant import load_world
-
-    return load_world(path)
-
-
-def _catalogue(path: Path) -> object:
-    from dialgauge.data import parse_catalogue
-
-    return parse_catalogue(path.read_bytes(), str(path))
-
-
-LOADERS = {loader.__name__: loader for loader in (_config, _dataset_profile, _profile, _world, _catalogue)}
-
-
-@pytest.mark.parametrize("text", [text for text, *_ in WRONG.values()], ids=WRONG)
-@pytest.mark.parametrize("load", LOADERS.values(), ids=LOADERS)
-def test_every_loader_says_so(load: Callable[[Path], object], text: str, tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(DialgaugeError, match=r"mine\.yaml"):
-        load(path)
 
 
 PATTERNS = {

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from dialgauge import Store
-from dialgauge.measures import Score, Scores
-from dialgauge.runs import Run, new_run, worst_first
+from dialgauge.runs import Run, worst_first
 from support.explorer_store import tracking_store
 
 
@@ -39,13 +37,3 @@ def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Ru
     measures = [name for name in run.scores if name in paired and not name.endswith("]")]
     assert ranking.dialogues == plainly(run, "FGA@0.5", measures)
     assert ranking.values == sorted(ranking.values)
-
-
-def test_a_run_of_an_unknown_kind_goes_by_its_first_measure_and_one_without_scores_has_none() -> None:
-    assert worst_first(new_run(kind="other", name="bare")) is None
-    sums = {"Cost": (np.array([1.0, 3.0, 3.0]), np.ones(3))}
-    score = Score(value=7 / 3, higher_is_better=False)
-    scores = Scores(dialogues=["a", "b", "c"], sums=sums, scores={"Cost": score})
-    ranking = worst_first(new_run(kind="other", name="x", scores=scores))
-    assert ranking is not None
-    assert (ranking.dialogues, ranking.basis) == (["b", "c", "a"], "Cost")

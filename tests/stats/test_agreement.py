@@ -35,14 +35,6 @@ def test_krippendorff_worked_example(level: str, value: float) -> None:
     assert alpha == pytest.approx(value, abs=5e-4)
 
 
-def test_full_agreement_is_one_and_constant_ratings_are_undefined() -> None:
-    assert fleiss_kappa([[0, 0], [1, 1]]) == krippendorff_alpha([[0, 0], [1, 1]]) == 1.0
-    assert fleiss_kappa([[1, 1], [1, 1]]) is krippendorff_alpha([[1, 1], [1, 1]]) is None
-    assert fleiss_kappa([[1.0, NAN], [1.0, 0.0]]) is None
-    assert fleiss_kappa([[1.0], [0.0]]) is krippendorff_alpha([[1], [0]]) is None
-    assert fleiss_kappa([[NAN, NAN]]) is krippendorff_alpha([[NAN, NAN]]) is None
-
-
 def test_the_unit_of_ratings_does_not_matter_and_cannot_overflow() -> None:
     ratings = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 1.0]])
     plain = krippendorff_alpha(ratings, "interval")
