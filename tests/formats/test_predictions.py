@@ -157,18 +157,6 @@ def test_what_is_no_file_of_the_format_is_one_sentence(name: str, content: bytes
     assert caught.value.file == "file.json"
 
 
-@pytest.mark.parametrize("name", PREDICTIONS)
-def test_values_keep_astral_and_right_to_left_characters(name: str) -> None:
-    if name == "flags":
-        return
-    for value in ("מלון 𝔸-café", "فندق"):
-        content = EXAMPLES[name].replace(b"east", value.encode()).replace(b"'north'", f"'{value}'".encode())
-        [dialogue], _ = read_bytes(name, content)
-        states = [state for turn in dialogue.turns for state in (turn.state, turn.predicted) if state]
-        if name != "t5-dst":
-            assert any(state["hotel"].get("area") == (value,) for state in states)
-
-
 # -- nested ----------------------------------------------------------------------------------------------------------
 
 WORDS = st.text(max_size=8)

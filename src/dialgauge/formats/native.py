@@ -31,9 +31,11 @@ class Native(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first_line
-        turns = first.get("turns") if first is not None and "id" in first else None
-        ours = (isinstance(turn, dict) and "speaker" in turn for turn in turns or ()) if isinstance(turns, list) else ()
-        return first is not None and "id" in first and "turns" in first and (not turns or any(ours))
+        if first is None or not {"id", "turns"} <= first.keys():
+            return False
+        turns = first["turns"]  # ours all say who speaks
+        strange = isinstance(turns, list) and all(isinstance(turn, dict) and "speaker" not in turn for turn in turns)
+        return turns == [] or not strange
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         for number, line in part.lines():
