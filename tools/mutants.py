@@ -1,16 +1,17 @@
 """Mutants: does tests/numbers notice when a rule that makes numbers is changed?
 
-    python tools/mutants.py [--sample N] [--minutes M] [FILE...]
+    python tools/mutants.py [--sample N] [--seed S] [--minutes M] [FILE...]
 
 Every mutant is one small change in a copy of the source: a comparison, an operator, a constant, a condition. The test
 files of its room (ROOMS) are run against it, first the tests that call the changed function, the quickest first, until
-one fails. FILE is a path below src/dialgauge, or a pattern; without one all TARGETS are used. The sample is drawn with
-a fixed seed, as many of each file as its share of all mutants. What no test notices is printed as a diff of one line.
+one fails. FILE is a path below src/dialgauge, or a pattern; without one all TARGETS are used. A sample has as many of
+each file as its share of all mutants. What no test notices is printed as a diff of one line. Seconds are those of the
+processor, so a busy machine changes nothing.
 
 No mutants are made of what no number can show: texts (docstrings, what errors and warnings say, functions of SAYS such
 as __repr__), annotations, and arguments such as frozen=True. Those of mutants_equal.txt, which make the same numbers
-for the reason written there, are not run; a line of it that fits no mutant any more is an error. Tests marked long or
-soak are left out, and laws have five examples. Not part of `make test`.
+for the reason written there, are not run; a line of it that fits no mutant any more is an error. Tests marked soak are
+left out, those marked long too unless LONG names them, and laws have five examples. Not part of `make test`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import ast
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import sys
@@ -36,13 +38,15 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "dialgauge"
-#: What numbers rest on: measures, statistics, equal values, both rule sets of tasks, GCDF1's rules.
+#: What numbers rest on: measures, statistics, equal values, the rule sets of tasks and recordings, GCDF1's rules.
 TARGETS = (
     "measures/*.py", "stats/*.py", "values/*.py", "tasks/rules.py",
-    *(f"users/{name}.py" for name in ("acts", "causes", "constraints", "normalise", "requests", "scorer", "talk",
+    *(f"tasks/recordings/{name}.py" for name in ("compat", "strict", "tracker")),
+    *(f"users/{name}.py" for name in ("acts", "causes", "normalise", "patterns", "rules", "scorer", "talk",
                                       "verdicts")),
 )  # fmt: skip
-#: The files of tests/numbers that can notice a mutant of a file, by patterns; the first that fits counts.
+#: The test files that can notice a mutant of a file, by patterns; the first that fits counts. They are in tests/numbers
+#: unless their folder is named.
 ROOMS = {
     "stats/agreement.py": "graders ratings",
     "stats/divergences.py": "likeness",
@@ -53,9 +57,12 @@ ROOMS = {
     "values/canonical_map.py": "users_synthetic users_recommended mends",
     "values/standard_evaluator.py": "mwzeval_oracle tasks_laws tasks_oracle mends",
     "values/*": "profiles_tracking tracking_oracle expected_tracking mwzeval_oracle laws_tracking mends",
+    "tasks/recordings/*": "lab_numbers tasks/recordings/strict_outcomes tasks/recordings/compat_outcomes",
     "tasks/*": "tasks_laws tasks_oracle tasks_expected",
     "users/*": "users_synthetic users_causes users_recommended laws_users users_conversations mends",
 }
+#: Tests marked long that are run all the same.
+LONG = ("tests/numbers/test_lab_numbers.py::test_recordings_dialogue_by_dialogue",)
 #: Functions that make texts and no numbers.
 SAYS = {
     "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",
@@ -64,7 +71,7 @@ SAYS = {
 }  # fmt: skip
 EQUAL = Path(__file__).with_name("mutants_equal.txt")
 #: Seconds of tests that a mutant may outlive.
-LONGEST = 60.0
+LONGEST = 40.0
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -102,12 +109,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", default=TARGETS, help="paths or patterns below src/dialgauge")
     parser.add_argument("--sample", type=int, help="how many mutants; all of them by default")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start none after so many minutes")
     options = parser.parse_args()
     files = target_files(options.files)
     by_file = [list(mutants_of(file)) for file in files]
     equal = equal_mutants(by_file)
-    mutants = sample([[each for each in some if each.text not in equal] for some in by_file], options.sample)
+    left = [[each for each in some if each.text not in equal] for some in by_file]
+    mutants = sample(left, options.sample, options.seed)
     print(
         f"{len(mutants)} mutants of {sum(map(len, by_file))}; {len(equal)} are known to make equal numbers", flush=True
     )
@@ -132,7 +141,8 @@ def equal_mutants(by_file: list[list[Mutant]]) -> set[str]:
     named = {line for line in lines if line and not line.startswith("#")}
     made = {each.text for some in by_file for each in some}
     files = {some[0].file for some in by_file if some}
-    if stale := [line for line in named - made if line.partition(":")[0] in files]:
+    gone = {line for line in named if not (PACKAGE / line.partition(":")[0]).exists()}
+    if stale := gone | {line for line in named - made if line.partition(":")[0] in files}:
         sys.exit("\n".join([f"no longer mutants, take them out of {EQUAL.name}:", *sorted(stale)]))
     return named & made
 
@@ -157,9 +167,9 @@ def target_files(patterns: list[str]) -> list[str]:
     return found
 
 
-def sample(by_file: list[list[Mutant]], size: int | None) -> list[Mutant]:
+def sample(by_file: list[list[Mutant]], size: int | None, seed: int) -> list[Mutant]:
     """So many mutants, of each file as many as its share, and one at least; in an order of their own."""
-    chance, total = random.Random(0), sum(map(len, by_file))
+    chance, total = random.Random(seed), sum(map(len, by_file))
     share = 1.0 if size is None else min(1.0, size / total)
     drawn = [each for some in by_file if some for each in chance.sample(some, max(1, round(share * len(some))))]
     chance.shuffle(drawn)
@@ -250,21 +260,25 @@ builtins.mutants_called = note
 """
 #: A plugin of pytest: takes the time and the functions of every test, or runs the chosen tests alone, in their order.
 PLUGIN = """
-import json, os, time, mutants_notes
+import json, os, mutants_notes
 from hypothesis import Phase, settings
 from pathlib import Path
 chosen = json.loads(os.environ.get("MUTANTS_TESTS", "null"))
+long = os.environ["MUTANTS_LONG"].split()
+def seconds():
+    return sum(os.times()[:4])
 noted, began = {}, {}
 notes = Path(os.environ.get("MUTANTS_NOTES", "/none"))
 def pytest_configure():
     settings.register_profile("mutants", settings(), phases=[Phase.explicit, Phase.generate])
     settings.load_profile("mutants")
 def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if item.nodeid in long or not item.get_closest_marker("long")]
     if chosen is not None:
         place = {name: number for number, name in enumerate(chosen)}
         items[:] = sorted((item for item in items if item.nodeid in place), key=lambda item: place[item.nodeid])
 def pytest_runtest_logstart(nodeid):
-    began[nodeid] = time.perf_counter()
+    began[nodeid] = seconds()
 def pytest_runtest_logfinish(nodeid):
     if chosen is None:
         called = set(mutants_notes.called)
@@ -272,7 +286,7 @@ def pytest_runtest_logfinish(nodeid):
         for path in notes.parent.glob(notes.name + ".*"):
             called |= set(path.read_text().split())
             path.unlink()
-        noted[nodeid] = [time.perf_counter() - began[nodeid], sorted(called)]
+        noted[nodeid] = [seconds() - began[nodeid], sorted(called)]
 def pytest_sessionfinish():
     if chosen is None:
         notes.with_suffix(".json").write_text(json.dumps(noted))
@@ -341,7 +355,7 @@ class Workshop:
         if not tests:
             return "not run"
         self.put(mutant.file, mutant.source)
-        patience = 60 + 5 * sum(self.seconds[name] for name in tests)
+        patience = 30 + 3 * sum(self.seconds[name] for name in tests)
         try:
             failed = self.pytest(sorted(modules), {"MUTANTS_TESTS": json.dumps(tests)}, patience)
         finally:
@@ -352,8 +366,11 @@ class Workshop:
         """Whether a test fails, or takes far too long; in a fork, so that nothing of the package stays imported."""
         child = os.fork()
         if not child:
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
             os._exit(self._tested(words, environment))
-        ends = float("inf") if limit is None else time.monotonic() + limit
+        # A test that waits for ever takes no time of the processor.
+        ends = float("inf") if limit is None else time.monotonic() + 20 * limit
         while True:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
@@ -366,13 +383,14 @@ class Workshop:
 
     def _tested(self, words: list[str], environment: dict[str, str]) -> int:
         os.setsid()
-        own = {"PYTHONPATH": str(self.folder), "PYTHONPYCACHEPREFIX": "", "DIALGAUGE_EXAMPLES": "few"}
+        own = {"PYTHONPATH": str(self.folder), "PYTHONPYCACHEPREFIX": "", "DIALGAUGE_EXAMPLES": "few",
+               "MUTANTS_LONG": " ".join(LONG)}  # fmt: skip
         os.environ.update(own | environment)
         os.chdir(ROOT)
         output = os.open(self.folder / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        marks = ["-m", "not soak and not long", "-p", "mutants_plugin", "-p", "no:cacheprovider"]
+        marks = ["-m", "not soak", "-p", "mutants_plugin", "-p", "no:cacheprovider"]
         try:
             return int(import_module("pytest").main(["-x", "-q", *marks, *words]))
         except BaseException:  # whatever a mutant does, it is noticed
@@ -382,7 +400,8 @@ class Workshop:
 def tests_of(file: str) -> list[str]:
     """The test files that can notice a mutant of a file."""
     names = next(names for pattern, names in ROOMS.items() if fnmatch(file, pattern))
-    return [f"tests/numbers/test_{name}.py" for name in names.split()]
+    paths = [Path("tests" if "/" in name else "tests/numbers", name) for name in names.split()]
+    return [str(path.with_name(f"test_{path.name}.py")) for path in paths]
 
 
 def noting(file: str) -> str:
