@@ -343,6 +343,7 @@ class Workshop:
                 if self.pytest([test], {"MUTANTS_NOTES": str(notes)}, None):
                     sys.exit(f"{test} is not green without a change")
                 kept[digest] = json.loads(notes.with_suffix(".json").read_text())
+                notes.with_suffix(".json").unlink()
                 KEPT.parent.mkdir(exist_ok=True)
                 KEPT.write_text(json.dumps(kept))
             found.update(kept[digest])

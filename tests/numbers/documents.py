@@ -1,4 +1,4 @@
-"""Documents of expected values compared leaf by leaf: a leaf is compared, or it is listed with a reason."""
+"""Nested documents of numbers compared leaf by leaf."""
 
 from __future__ import annotations
 
@@ -21,27 +21,33 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, list(value) if isinstance(value, tuple) else value
 
 
+def close(found: Any, wanted: Any, tolerance: float = 1e-12) -> bool:
+    """True for equal contents; numbers may differ by the tolerance, and only None is None."""
+    if isinstance(found, int | float) and isinstance(wanted, int | float):
+        return bool(found == pytest.approx(wanted, rel=0, abs=tolerance * max(1.0, abs(wanted))))
+    return bool(found == wanted)
+
+
 def differences(
-    ours: Any, theirs: Any, not_compared: Mapping[str, str], *, tolerance: float = 1e-9
-) -> list[tuple[str, Any, Any]]:
-    """Leaves of their document that ours lacks or has otherwise: path, their value, our value.
+    found: Any, wanted: Any, left_out: Mapping[str, str] | None = None, *, tolerance: float = 1e-12
+) -> dict[str, tuple[Any, Any]]:
+    """By path what is not close, or is on one side only.
 
-    ``not_compared`` names the paths that are left out, each with the reason; one that leaves out nothing is an error.
+    ``left_out`` names paths that are not compared, each with the reason; one that leaves out nothing is an error. Where
+    it is given, what is found may say more than is wanted.
     """
-    mine, wanted = dict(leaves(ours)), dict(leaves(theirs))
-    for pattern in not_compared:
-        assert any(fnmatchcase(path, pattern) for path in wanted), f"{pattern} leaves out nothing"
-    compared = {
-        path: value for path, value in wanted.items() if not any(fnmatchcase(path, pattern) for pattern in not_compared)
+    ours, theirs = dict(leaves(found)), dict(leaves(wanted))
+    for pattern in left_out or ():
+        assert any(fnmatchcase(path, pattern) for path in theirs), f"{pattern} leaves out nothing"
+    compared = theirs.keys() if left_out else theirs.keys() | ours.keys()
+    return {
+        path: (ours.get(path, "absent"), theirs.get(path, "absent"))
+        for path in compared
+        if path not in ours or path not in theirs or not close(ours[path], theirs[path], tolerance)
+        if not any(fnmatchcase(path, pattern) for pattern in left_out or ())
     }
-    assert compared, "nothing is compared"
-    return [
-        (path, value, mine.get(path, "absent"))
-        for path, value in compared.items()
-        if path not in mine or not _same(value, mine[path], tolerance)
-    ]
 
 
-def _same(theirs: Any, ours: Any, tolerance: float) -> bool:
-    numbers = [isinstance(each, int | float) and not isinstance(each, bool) for each in (theirs, ours)]
-    return bool(ours == pytest.approx(theirs, rel=0, abs=tolerance)) if all(numbers) else bool(theirs == ours)
+def long(value: str) -> Any:
+    """A parameter that takes seconds: `make test` tries it, `make check` does not."""
+    return pytest.param(value, marks=pytest.mark.long)

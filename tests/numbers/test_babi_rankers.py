@@ -15,7 +15,7 @@ import babi_oracle as oracle
 import numpy as np
 import pytest
 import surface
-from comparing import long
+from documents import long
 
 TASKS = (1, 3, 5)
 SPLITS = ("tst", "tst-OOV")

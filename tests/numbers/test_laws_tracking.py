@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import surface
 import tracking_oracle as oracle
-from comparing import differences
+from documents import differences
 from hypothesis import given, strategies as st
 from tracking_corpora import SLOTS, corpora
 from tracking_oracle import States

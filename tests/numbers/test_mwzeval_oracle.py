@@ -13,7 +13,7 @@ from typing import Any
 import mwzeval_oracle as oracle
 import pytest
 import surface
-from comparing import differences, long
+from documents import differences, long
 from hypothesis import given, strategies as st
 from mwzeval_oracle import Tally
 from tracking_corpora import multiwoz_gold, mwzeval_file

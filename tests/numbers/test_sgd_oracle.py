@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import sgd_oracle as oracle
 import surface
-from comparing import differences
+from documents import differences
 
 SCHEMA = {
     "Hotels_1": {"city": False, "date": False, "pets": True},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import surface
 import tracking_oracle as oracle
-from comparing import differences, long
+from documents import differences, long
 from hypothesis import given, strategies as st
 from tracking_corpora import corpora, flat, multiwoz_gold, mwzeval_file, rated_dialogues
 from tracking_oracle import Dialogues, States
