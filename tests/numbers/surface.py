@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,6 @@ def values(run: dialgauge.Run) -> dict[str, float | None]:
 def intervals(run: dialgauge.Run) -> dict[str, Interval]:
     """The 95% interval of every score."""
     return {name: (score.low, score.high) for name, score in run.scores.items()}
-
-
-def calculated(run: dialgauge.Run, measure: str, calls: Sequence[Callable[[Any], Any]]) -> list[Any]:
-    """What functions of numbers make of a score."""
-    return [call(run.scores[measure]) for call in calls]
 
 
 def by_dialogue(run: dialgauge.Run, measure: str) -> dict[str, tuple[float, float]]:
@@ -326,15 +321,6 @@ def dialogue_errors(run: dialgauge.Run) -> dict[str, Any]:
             for each in tracking.slot_episodes(run)
         ],
     }  # fmt: skip
-
-
-def fga_by_domain(run: dialgauge.Run, rates: Mapping[str, float]) -> dict[str, float]:
-    """FGA of each domain at a lambda of its own, and of the turns of all of them as the last."""
-    again = _again(run, [f"FGA@{rate!r}[{domain}]" for domain, rate in rates.items()])
-    sums = [by_dialogue(again, name).values() for name in again.scores]
-    above, below = (sum(pair[side] for each in sums for pair in each) for side in (0, 1))
-    found = [float(score) for score in again.scores.values()]
-    return {**dict(zip(rates, found, strict=True)), "all of these": above / below}
 
 
 def turn_correlations(run: dialgauge.Run, kind: str) -> list[list[float]]:

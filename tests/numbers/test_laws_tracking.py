@@ -14,7 +14,7 @@ import surface
 import tracking_oracle as oracle
 from documents import differences
 from hypothesis import given, strategies as st
-from tracking_corpora import SLOTS, corpora
+from tracking_corpora import corpora
 from tracking_oracle import States
 
 Corpora = tuple[States, States]
@@ -110,41 +110,6 @@ def test_fga_grows_from_jga_to_turn_match(data: Corpora, rate: float) -> None:
     assert code <= paper + 1e-12, "the paper's rule forgives at least as much as the authors' code"
 
 
-@given(corpora(), st.data())
-def test_one_more_error_never_raises_a_score(data: Corpora, choice: st.DataObject) -> None:
-    """Of measures that look at each turn by itself; an error can turn a later one into an old one, so not of FGA."""
-    gold, predicted = data
-    places = [
-        (name, turn) for name, turns in predicted.items() for turn, state in enumerate(turns) if state is not None
-    ]
-    name, turn = choice.draw(st.sampled_from(places))
-    state = dict(predicted[name][turn] or {})
-    slot = choice.draw(st.sampled_from([*SLOTS, "hotel-book day"]))
-    worse = {key: value for key, value in state.items() if key != slot}
-    if slot not in state:
-        worse[slot] = "a value that gold never has"
-    changed = {**predicted, name: [*predicted[name][:turn], worse, *predicted[name][turn + 1 :]]}
-    before, after = (surface.counts(surface.tracking(gold, some)) for some in (predicted, changed))
-    if sum(sum(some[1:]) for some in after.values()) <= sum(sum(some[1:]) for some in before.values()):
-        return  # what was taken away had been wrong, or is wrong in another way
-    names = [
-        "JGA",
-        "SA",
-        "AGA",
-        "RSA",
-        "RSA(empty=one)",
-        "F1",
-        "F1(average=turn)",
-        "Recall",
-        "FinalJGA",
-        "DialogueExact",
-    ]
-    first, second = (surface.values(surface.tracking(gold, some, measures=names)) for some in (predicted, changed))
-    assert {
-        name: (first[name], second[name]) for name in names if (second[name] or 0) > (first[name] or 0) + 1e-12
-    } == {}
-
-
 @given(corpora(whole=True))
 def test_flags_made_from_states_score_like_the_states(data: Corpora) -> None:
     """JGA, SA, turn matches and FGA by error sets need nothing but which slots are wrong."""
@@ -172,21 +137,3 @@ FLAG_ORDER = [
     )
     for slot in slots.split()
 ]
-
-
-def test_flags_by_hand() -> None:
-    """Exact; a new error; the same error; another one besides; errors that changed again although one was repaired."""
-    area, people = "hotel-area", "hotel-people"
-    turns: list[set[str]] = [set(), {area}, {area}, {area, people}, {people}]
-    rows = {str(number): [int(slot not in wrong) for slot in FLAG_ORDER] for number, wrong in enumerate(turns)}
-    flags = {"MUL1": rows}
-    alone = surface.values(surface.tracking_file(None, flags, "flags", measures="JGA,SA,FGA@0.5,TurnMatch"))
-    wanted = {"JGA": 1 / 5, "SA": 145 / 150, "FGA@0.5": (1 + 1 - math.exp(-0.5)) / 5, "TurnMatch": 2 / 5}
-    assert not differences(alone, wanted)
-    both = {"hotel-area": "north", "hotel-book people": "2"}
-    gold = {"mul1.json": [{}, {"hotel-area": "north"}, {"hotel-area": "north"}, both, {"hotel-area": "north"}]}
-    run = surface.tracking_file(gold, flags, "flags", measures="AGA,RSA")
-    # Right, missed and spurious by turn: (0, 0, 0), (0, 1, 0), (0, 1, 0), (0, 2, 0), (1, 0, 1).
-    assert not differences(surface.values(run), {"AGA": 1 / 4, "RSA": 1 / 10})
-    for measure in ("F1", "Precision", "TurnLabel", "AGA(form=jaccard)", "FGA@0.5(rule=code)"):
-        assert surface.refused(surface.tracking_file, gold, flags, "flags", measures=[measure])

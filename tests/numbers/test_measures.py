@@ -5,10 +5,7 @@ Notices: the last digit of a value, two measures swapped, an interval made in th
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from statistics import fmean
-from typing import Any
 
 import pass_k_oracle as oracle
 import pytest
@@ -72,21 +69,6 @@ def test_measures_of_other_packages() -> None:
     assert surface.own_measure(run, [range(13), [2] * 13]) == 3
     for wrong in ([1] * 13, [[1] * 12] * 2, [[[1]] * 13] * 2, None):
         assert surface.refused(surface.own_measure, run, wrong)
-
-
-OPERATORS: list[Callable[[Any], Any]] = [
-    float, abs, round, lambda x: round(x, 2), lambda x: x + 2, lambda x: 2 + x, lambda x: x - 2, lambda x: 2 - x,
-    lambda x: x * 3, lambda x: 3 * x, lambda x: x / 3, lambda x: 3 / x, lambda x: f"{x:.3f}", lambda x: sum([x, x]),
-    *(lambda x, o=each, to=to: o(x, to) for to in (0.1, 8 / 13, 0.9)
-      for each in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)),
-]  # fmt: skip
-
-
-def test_a_score_is_a_number() -> None:
-    [value] = scored("JGA").values()
-    assert value == 8 / 13
-    ours = surface.calculated(surface.tracking(GOLD, SAID, measures="JGA"), "JGA", OPERATORS)
-    assert ours == [each(value) for each in OPERATORS]
 
 
 def uneven(lengths: list[int]) -> tuple[float, float]:

@@ -17,7 +17,6 @@ import pass_k_oracle as oracle
 import pytest
 import surface
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 DIALOGUES, SWAPS, ALPHA, OFF = 40, 20_000, 0.05, 0.015
 LENGTHS = [1 + number % 4 for number in range(DIALOGUES)]
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 import pytest
 import surface
 import tasks_oracle as oracle
@@ -170,43 +168,3 @@ def test_bleu_is_sacrebleus(folder: Path, drawn: list[tuple[str, str]]) -> None:
     theirs = BLEU().corpus_score(said, [[wanted for _, wanted in drawn]])
     assert surface.values(run)["BLEU"] == pytest.approx(theirs.score, rel=0, abs=1e-9)
     assert surface.bleu_counts(run)["d"] == [*theirs.counts, *theirs.totals, theirs.sys_len, theirs.ref_len]
-
-
-def bleu_of(sums: Any) -> float:
-    """sacreBLEU's value of matches and totals of 1- to 4-grams and both lengths."""
-    counts = [int(each) for each in sums]
-    return BLEU.compute_bleu(counts[:4], counts[4:8], counts[8], counts[9], smooth_method="exp").score
-
-
-def test_bleu_of_two_systems(tmp_path: Path) -> None:
-    """Dialogues change sides in 4,000 random ways; the interval is the test turned round."""
-    chance, swaps, resamples = random.Random(4), np.random.default_rng(4), 4_000
-    texts = {f"d{number}": " ".join(chance.choices("abcdefgh", k=chance.randint(8, 25))) for number in range(16)}
-    references = tmp_path / "references.json"
-    path = write_town(tmp_path, {name: gold_dialogue({"taxi": {"reqt": ["phone"]}}, [answer()]) for name in texts})
-    references.write_text(json.dumps({name: [text] for name, text in texts.items()}))
-
-    def said(share: float) -> dict[str, Any]:
-        words = {
-            name: [word if chance.random() < share else "z" for word in text.split()] for name, text in texts.items()
-        }
-        return {name: [{"response": " ".join(each)}] for name, each in words.items()}
-
-    runs = surface.responses(
-        path, {"one": said(0.9), "other": said(0.8)}, references=references, references_are="clean", measures="BLEU"
-    )
-    ours = surface.difference(surface.compared_runs(*runs.values(), resamples=resamples), "one", "other", "BLEU")
-    sums = [np.array([surface.bleu_counts(run)[name] for name in texts]) for run in runs.values()]
-    moved = swaps.integers(0, 2, (resamples, 16))
-    shift = moved @ (sums[1] - sums[0])
-    totals = [each.sum(axis=0) for each in sums]
-    drawn = np.array([bleu_of(totals[0] + each) - bleu_of(totals[1] - each) for each in shift])
-    difference = bleu_of(totals[0]) - bleu_of(totals[1])
-    assert ours["difference"] == pytest.approx(difference, abs=1e-9)
-    assert ours["p"] == pytest.approx(np.mean(np.abs(drawn) >= abs(difference) - 1e-9), abs=0.025)
-    critical = np.quantile(np.abs(drawn), 0.95) / np.sqrt((drawn**2).mean())
-    slope = 1 - 2 * moved.mean(axis=1)
-    true = difference + np.linspace(-40, 40, 20_001)
-    variance = (drawn**2).mean() - 2 * true * (drawn * slope).mean() + true**2 * (slope**2).mean()
-    inside = true[(difference - true) ** 2 <= critical**2 * variance]
-    assert (ours["low"], ours["high"]) == pytest.approx((inside.min(), inside.max()), abs=0.05 * np.ptp(inside))

@@ -152,23 +152,6 @@ def test_parts_of_random_corpora(data: Corpora, profile: str) -> None:
     require_parts(run, *data, profile)
 
 
-@given(corpora(), st.floats(0, 3), st.floats(0, 3))
-def test_every_domain_has_its_own_rate(data: Corpora, hotel: float, train: float) -> None:
-    run = surface.tracking(*data, measures="FGA@0.5")
-    rates = {"hotel": hotel, "train": train}
-    cut = {domain: oracle.in_domain(*data, domain, "canon")[0] for domain in rates}
-    weights = {
-        domain: [oracle.weight(turn.kinds["code"], turn.since["code"], rates[domain]) for turns in some.values()
-                 for turn in turns]
-        for domain, some in cut.items() if some
-    }  # fmt: skip
-    found = surface.fga_by_domain(run, {domain: rates[domain] for domain in weights})
-    *parts, together = found.values()
-    assert not differences(parts, [sum(each) / len(each) for each in weights.values()])
-    pooled = [one for each in weights.values() for one in each]
-    assert not differences(together, sum(pooled) / len(pooled))
-
-
 @given(corpora())
 def test_first_errors_of_random_corpora(data: Corpora) -> None:
     dialogues = oracle.oracle(*data)

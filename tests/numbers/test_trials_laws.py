@@ -105,20 +105,6 @@ def test_extremes_in_closed_form(folder: Path) -> None:
     assert 0.25 * without.cdf(high) + 0.75 * more.cdf(high) == pytest.approx(0.975, abs=1e-5)
 
 
-def test_uneven_trials_by_hand(folder: Path) -> None:
-    """pass^2 is over the tasks that were tried twice."""
-    values = surface.values(surface.trials(write_log(folder / "uneven.jsonl", [[True, True, False], [True]])))
-    assert (values["pass^1"], values["pass^2"]) == pytest.approx(((2 / 3 + 1) / 2, 1 / 3), abs=1e-12)
-    floors = {
-        (2, 2): oracle.REACH * (2 * (0.25 + 0.25) / 4) ** 0.5,  # one flips, the other passes twice
-        (2, 4): oracle.REACH * (2 * (0.25 + 0.25 / 4 + 1 / 9) / 4) ** 0.5,  # a mean of three trials
-    }
-    for (_, trials), floor in floors.items():
-        passed = [True] * (trials - 1) + [trials == 2]
-        run = surface.trials(write_log(folder / "floor.jsonl", [[True, False], passed]))
-        assert surface.values(run)["TrialNoise"] == pytest.approx(min(floor, 1), abs=1e-9)
-
-
 # Against enumeration
 
 
@@ -182,12 +168,3 @@ def test_differences_of_any_two_logs(folder: Path, passed: list[tuple[int, int]]
     assert ends == pytest.approx(oracle.one_more_difference(moved), abs=1e-5)
     back, (low, high) = surface.paired_difference("pass^1", *reversed(paths))
     assert (back, -(high or 0), -(low or 0)) == pytest.approx((-value, *ends), abs=1e-9)
-
-
-def test_a_merged_log_is_the_mean_of_its_parts(folder: Path) -> None:
-    first, second = TEN[:4], TEN[4:]
-    runs = [surface.trials(write_log(folder / "part.jsonl", each)) for each in (first, second, TEN)]
-    parts, others, whole = map(surface.values, runs)
-    for name in ("pass^1", "pass^2", "pass^3", "pass^4", "Flips"):
-        merged = (4 * float(parts[name] or 0) + 6 * float(others[name] or 0)) / 10
-        assert whole[name] == pytest.approx(merged, abs=1e-12), name

@@ -72,14 +72,6 @@ def test_printed_tables(run: Any, document: Any) -> None:
         assert {domain for domain in ours if ours[domain] != printed[domain]} == MISPRINTED[short]
 
 
-def test_scores_follow_from_verdicts(run: Any) -> None:
-    found = surface.user_scores(run)
-    stored = oracle.by_dialogue(surface.user_verdicts(run))
-    assert {(name, measure) for measure in SHORT for name in found[measure]} <= stored.keys()
-    for (name, measure), verdicts in stored.items():
-        assert oracle.same(found[measure].get(name, {}), oracle.scores_of(verdicts)), (measure, name)
-
-
 def test_behaviours(run: Any, document: Any) -> None:
     stored = surface.user_behaviours(run)
     theirs = document["behaviours"]

@@ -16,7 +16,7 @@ from dialgauge.stats.resampling import Floats
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Holm's step-down adjustment along the first axis: one family per column.
+    """Holm's step-down adjustment of one family of p-values.
 
     With the m defined p-values in rising order, the k-th (from 0) becomes ``max over j <= k of min(1, (m - j) p_j)``.
     It bounds the chance of even one false finding in the family, whatever the dependence. (Holm, *A simple sequentially
@@ -26,14 +26,12 @@ def holm(p: ArrayLike) -> Floats:
     [0.03, 0.06, 0.06]
     """
     values = np.asarray(p, dtype=np.float64)
-    flat = values.reshape(len(values), -1)
-    adjusted = np.full_like(flat, np.nan)
-    for column in range(flat.shape[1]):
-        defined = np.flatnonzero(~np.isnan(flat[:, column]))
-        order = defined[np.argsort(flat[defined, column], kind="stable")]
-        steps = np.arange(len(order), 0, -1) * flat[order, column]
-        adjusted[order, column] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return adjusted.reshape(values.shape)
+    adjusted = np.full_like(values, np.nan)
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    steps = np.arange(len(order), 0, -1) * values[order]
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return adjusted
 
 
 def detectable(reach: ArrayLike, error: ArrayLike, *, power: float = 0.8) -> Floats:
