@@ -20,11 +20,14 @@ from shares_oracle import closed_forms
 TASKS = 60
 
 
-@pytest.fixture(scope="module", params=[0, 1])
+@pytest.fixture(scope="module", params=[0, 3])
 def verdicts(request: pytest.FixtureRequest) -> dict[str, list[bool]]:
-    """One verdict of each grader on every task; ann, who is the truth, looked at every second task only."""
+    """One verdict of each grader on every task; ann, who is the truth, looked at every second task only.
+
+    The true share reaches down to 0 in the first draw; in the second neither end of it is cut off.
+    """
     chance = random.Random(request.param)
-    ann = [chance.random() < 0.6 for _ in range(TASKS)]
+    ann = [chance.random() < 0.5 for _ in range(TASKS)]
     return {"ann": ann, "model": [passed if chance.random() < 0.85 else not passed for passed in ann]}
 
 
