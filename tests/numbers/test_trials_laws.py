@@ -151,6 +151,8 @@ def test_intervals_order_and_bounds(folder: Path, tasks: list[list[bool]], chanc
         assert surface.rerun_interval(run) == pytest.approx(oracle.rerun_interval(tasks), abs=1e-9)
         flips = surface.values(run)["Flips"]
         assert flips == pytest.approx(2 * (rows[0][0] - rows[1][0]), abs=1e-9)  # type: ignore[operator]
+        ends = oracle.one_more(oracle.flip_shares(tasks))
+        assert surface.intervals(run)["Flips"] == pytest.approx(ends, abs=1e-5)
     shuffled = [chance.sample(task, len(task)) for task in chance.sample(tasks, len(tasks))]
     again = surface.trials(write_log(folder / "shuffled.jsonl", shuffled), resamples=50)
     assert pass_k(again) == [pytest.approx(row, abs=1e-12) for row in rows]
