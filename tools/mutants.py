@@ -68,11 +68,11 @@ LONG = ("tests/numbers/test_lab_numbers.py::test_recordings_dialogue_by_dialogue
 SAYS = {
     "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",
     "screen_form", "_short_parts", "_escaped", "_digest", "_agreed", "_of_values", "no_score", "_unfit",
-    "offer_wanted", "main_confusion",
+    "offer_wanted", "main_confusion", "describe", "template",
 }  # fmt: skip
 EQUAL = Path(__file__).with_name("mutants_equal.txt")
 #: Seconds of tests that a mutant may outlive.
-LONGEST = 25.0
+LONGEST = 20.0
 #: How many tests are tried before the others.
 QUICK = 8
 #: What every test takes and calls, by the text of its file and of what it tests.
