@@ -57,6 +57,7 @@ ROOMS = {
     "measures/*": "measures intervals steps mends trials_laws laws_tracking tasks_laws",
     "values/canonical_map.py": "users_synthetic users_recommended mends",
     "values/standard_evaluator.py": "mwzeval_oracle tasks_laws tasks_oracle mends",
+    "values/same.py": "lab_numbers tasks/recordings/strict_outcomes tasks/recordings/compat_outcomes",
     "values/*": "profiles_tracking tracking_oracle expected_tracking mwzeval_oracle laws_tracking mends",
     "tasks/recordings/*": "lab_numbers tasks/recordings/strict_outcomes tasks/recordings/compat_outcomes",
     "tasks/*": "tasks_laws tasks_oracle tasks_expected",

@@ -610,6 +610,17 @@ def user_scores(run: dialgauge.Run) -> dict[str, dict[str, dict[str, Triple]]]:
     }
 
 
+def shown_scores(run: dialgauge.Run, dialogue: str) -> dict[str, dict[str, Triple]]:
+    """Measure to domain (or `combined`) to F1, precision, recall, as the page of one dialogue shows them."""
+    from dialgauge.report import transcript_of
+
+    shown: dict[str, dict[str, Triple]] = {measure: {} for measure in GCDF1}
+    for table in transcript_of(run, dialogue).tables.values():
+        for row in table.records() if table.title == "How the user expressed its goal" else ():
+            shown[row["measure"]][row["domain"]] = _triple(row)
+    return shown
+
+
 def user_means(run: dialgauge.Run) -> dict[str, dict[str, Triple]]:
     """Measure to domain (or `combined`) to mean F1, precision, recall over dialogues."""
     means: dict[str, dict[str, dict[str, float]]] = {measure: {} for measure in GCDF1}
@@ -825,12 +836,12 @@ def trial_counts(run: dialgauge.Run) -> dict[str, Any]:
     }
 
 
-def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, Interval]:
-    """By how much the second log is better, with its interval."""
+def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, Interval, bool]:
+    """By how much the second log is better, with its interval, and whether the test finds a difference."""
     results = dialgauge.score_results([first, second], resamples=0)
     comparison = dialgauge.compare(results, measures=[measure], resamples=200)
     found = comparison.difference(second.stem, first.stem, measure)
-    return found.difference, (found.low, found.high)
+    return found.difference, (found.low, found.high), found.significant
 
 
 def graders(verdicts: Sequence[tuple[int, int, str, bool]], truth: str) -> Any:

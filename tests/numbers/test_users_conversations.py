@@ -51,6 +51,13 @@ def test_every_score(run: Any, document: Any) -> None:
         assert found[measure].keys() <= document["per_dialogue"].keys()
 
 
+def test_the_page_of_a_dialogue_has_its_scores(run: Any) -> None:
+    found = surface.user_scores(run)
+    for name in list(found["I-GCDF1"])[:40]:
+        shown = surface.shown_scores(run, name)
+        assert all(oracle.same(shown[measure], found[measure].get(name, {})) for measure in SHORT), name
+
+
 def test_means(run: Any, document: Any) -> None:
     found = surface.user_scores(run)
     for measure, short in SHORT.items():
