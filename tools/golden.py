@@ -230,9 +230,12 @@ def leaves(value: Any, place: str, key: str, *, table: bool) -> Iterator[tuple[s
         with suppress(ValueError):
             value = json.loads(value)
     if isinstance(value, dict):
+        named: Counter[str] = Counter()  # ids of runs can be names of columns
         for name, inner in value.items():
+            named[replaced(name)] += 1
             if name not in PASSING and "sha256" not in value:
-                yield from leaves(inner, f"{place}.{name}", name, table=table)
+                own = replaced(name) + f" {named[replaced(name)]}" * (named[replaced(name)] > 1)
+                yield from leaves(inner, f"{place}.{own}", name, table=table)
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from leaves(inner, f"{place}[{number}]", key, table=table)
