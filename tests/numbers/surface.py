@@ -616,7 +616,8 @@ def shown_scores(run: dialgauge.Run, dialogue: str) -> dict[str, dict[str, Tripl
 
     shown: dict[str, dict[str, Triple]] = {measure: {} for measure in GCDF1}
     for table in transcript_of(run, dialogue).tables.values():
-        for row in table.records() if table.title == "How the user expressed its goal" else ():
+        rows: list[dict[str, Any]] = [*table.records()] if table.title == "How the user expressed its goal" else []
+        for row in rows:
             shown[row["measure"]][row["domain"]] = _triple(row)
     return shown
 
