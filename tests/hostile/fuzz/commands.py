@@ -20,6 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import click
+
 from dialgauge.cli import COMMANDS
 from hostile.fuzz.dialogues import seeds_of
 from hostile.fuzz.stored_runs import stored_run
@@ -63,7 +65,6 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--profile": ("plain", "verbatim", "mwzeval", "profile.yaml"),
     "--dataset": ("multiwoz21", "multiwoz21-people", "profile.yaml", "plain"),
     "--by": ("domain", "slot", "turn"),
-    "--coverage": ("empty", "intersection"),
     "--format": ("native", "gcdf1", "nested", "babi", "x"),
     "--to": ("native", "multiwoz", "gcdf1", "sgd", "babi"),
     "--fail-under": ("JGA=50%", "JGA=0.5", "JGA=50", "JGA", "=", "JGA=nan", "x=1%"),
@@ -80,9 +81,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--ratings": ("ratings.csv", "gold.jsonl"),
     "--printed": ("systems.csv", "gold.jsonl"),
     "--goals": ("town", "dialogues.json", "gold.jsonl", "town.json"),
-    "--level": ("act", "text", "txt"),
     "--channel": ("clean", "mild", "paper2021", "drop=0.5", "drop=9", "=", "config.yaml", "channel.yaml"),
-    "--failures": ("live", "paper", "x"),
     "--system": ("rule-system", "rule-baseline", "echo", "silent", "agenda", "rules", "x"),
     "--user": ("agenda", "agenda-baseline", "echo", "rule-system", "x"),
     "--user-set": ("patience=2", "initiative=0", "x", "style=plain", "style=x", "render=yes"),
@@ -91,9 +90,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--trials": ("1", "2"),
     "--errors": ("drop", "value,insert", "x", ","),
     "--rates": ("0.1", "1", "0", "x", ",", "nan"),
-    "--as": ("user", "system", "x"),
     "--goal": ("G0001", "x"),
-    "--show": ("1", "x"),
     "--model": ("rules", "tfidf", "nearest"),
     "--dialogues": ("1", "3"),
     "--resamples": ("1", "9"),
@@ -101,9 +98,6 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--url": ("http://127.0.0.1:9/x", "x"),
     "--world": ("restaurant", "bakery", "world.yaml"),
     "--database": ("folder", "missing"),
-    "--limit": ("0", "3"),
-    "--correlation": ("all", "pearson", "x"),
-    "--gazetteer": ("person=names.txt", "x"),
 }
 FILES = (
     "gold.jsonl", "pred.json", "other.json", "talks.json", "schema.json", "map.json", "empty.json", "folder", "missing",
@@ -113,8 +107,6 @@ FILES = (
 NUMBERS = ("0", "1", "2", "-1", "3.5", "nan", "1e309", "٣", "", "1_0", "0x1", "99999999999999999999999", " 1")
 _ESCAPES = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 _CODES = (0, 1, 2)
-#: Commands that take a tenth of a second and more.
-_SLOW: set[str] = set()
 
 
 @cache
@@ -133,24 +125,26 @@ def sound_calls() -> dict[str, tuple[str, ...]]:
 def command_targets() -> Iterator[Target]:
     """One target for each command."""
     for name in (one for one in sound_calls() if one.split()[0] in COMMANDS):
-        yield Target(f"command:{name}", partial(_words, name), run_command, weight=1 if name in _SLOW else 2)
+        yield Target(f"command:{name}", partial(_words, name), run_command, weight=2)
 
 
 def _words(name: str, chance: Random) -> bytes:
     """A case: the words of a command line, as JSON."""
     words = list(sound_calls()[name])
-    for _ in range(chance.choice((0, 1, 1, 2, 2, 3))):
-        option, kind = chance.choice(_options(name) or [("--json", "path")])
-        words += [option] if kind == "bool" else [option, _value(option, kind, chance)]
+    every = _options(name)
+    for _ in range(chance.choice((0, 1, 1, 2, 2, 3)) if every else 0):
+        option = chance.choice(every)
+        words += [option.opts[0]] if option.is_flag else [option.opts[0], _value(option, chance)]
     for _ in range(chance.choice((0, 0, 1, 1, 2))):
         _spoil(words, chance)
     return json.dumps([*name.split(), *words]).encode()
 
 
-def _value(option: str, kind: str, chance: Random) -> str:
-    if option in FITTING and chance.random() < 0.8:
-        return chance.choice(FITTING[option])
-    if kind == "number" or chance.random() < 0.1:
+def _value(option: click.Option, chance: Random) -> str:
+    fitting = option.type.choices if isinstance(option.type, click.Choice) else FITTING.get(option.opts[0])
+    if fitting and chance.random() < 0.8:
+        return str(chance.choice(fitting))
+    if isinstance(option.type, click.IntRange) or chance.random() < 0.1:
         return chance.choice(NUMBERS)
     return chance.choice(FILES)
 
@@ -172,22 +166,9 @@ def _spoil(words: list[str], chance: Random) -> None:
             words.insert(at, chance.choice(("--help", "--", "--xyz", "-x", "--json=-", "--debug=1", "-", "--seed")))
 
 
-#: Options that would leave the sandbox, take minutes, or open a connection that waits.
-_LEFT_OUT = {"--help"}
-
-
 @cache
-def _options(name: str) -> list[tuple[str, str]]:
-    """The options that a command declares, each with the kind of value it takes."""
-    import click
-
-    from dialgauge.cli.app import commands_of
-
-    return [
-        (one.opts[0], "bool" if one.is_flag else "number" if isinstance(one.type, click.IntRange) else "path")
-        for one in commands_of(name.partition(" ")[0])[name].params
-        if isinstance(one, click.Option) and one.opts[0] not in _LEFT_OUT
-    ]
+def _options(name: str) -> list[click.Option]:
+    return [one for one in workbench.commands()[name].params if isinstance(one, click.Option)]
 
 
 @cache
