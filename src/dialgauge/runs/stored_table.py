@@ -18,12 +18,6 @@ from dialgauge.runs.tables import TABLE_ENDING, TableInfo, check_fixed, digest_o
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
-class TableError(DialgaugeError):
-    """A table of a stored run cannot be read."""
-
-    table = ""
-
-
 @dataclass(frozen=True)
 class StoredTable:
     """One table: what it must be, the folder that it lies in, and that of its run."""
@@ -104,6 +98,4 @@ class StoredTable:
 
     def _error(self, message: str) -> DialgaugeError:
         file = self.folder / f"{self.name}-*{TABLE_ENDING}" if self.info.parts else self.paths[0]
-        error = TableError(message, file=str(file))
-        error.table = self.name
-        return error
+        return DialgaugeError(message, file=str(file))
