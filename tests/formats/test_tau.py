@@ -144,7 +144,7 @@ def test_how_a_conversation_of_tau_bench_ended_is_concluded(info: dict[str, Any]
         ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
         ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
         ([tau(trial=-1)], r"Expected `int` >= 0 - at `\$\.trial`"),
-        ([tau(trial=10**12)], r"Expected `int` <= 999999 - at `\$\.trial`"),
+        ([tau(trial=10**12)], r"Expected `int` <= 1000000 - at `\$\.trial`"),
         ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
         ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
     ],

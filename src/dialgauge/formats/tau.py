@@ -40,7 +40,7 @@ from dialgauge.formats.source import Part
 #: Beyond any trial, or reward, that somebody meant.
 _MOST = 1_000_000
 #: A number that somebody meant.
-_Number: TypeAlias = Annotated[int, Meta(ge=0, lt=_MOST)]
+_Number: TypeAlias = Annotated[int, Meta(ge=0, le=_MOST)]
 _FIELDS = frozenset({"text", "calls", "source", "goal", "domains", "outcome"})
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 #: The test of the data, as tau-bench and tau2-bench call it.
