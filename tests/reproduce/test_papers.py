@@ -106,7 +106,7 @@ def test_fga(fga: Reproduction, expected: Path) -> None:
     assert (sample["exact matches (M1)"].ours, sample["exact matches (M1)"].verdict) == (375, "computed")
     assert {line.verdict for line in lines(fga, "Figure 2, MUL0379.json").values()} == {"exact", "holds"}
     assert fga.tally() == {
-        "exact": 22, "holds": 48, "within spread": 8, "computed": 9, "differs": 7, "cannot be computed": 45,
+        "exact": 24, "holds": 46, "within spread": 8, "computed": 9, "differs": 8, "cannot be computed": 45,
     }  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_rsa(rsa: Reproduction, expected: Path) -> None:
     assert correlation.ours == "SA 0.746, RSA 0.548, RSA(empty=one) 0.697, turns 751"
     assert lines(rsa, "Section 1")["MultiWOZ is the most used dataset"].ours == "MultiWOZ 19, the next 5"
     assert rsa.tally() == {
-        "exact": 26, "holds": 55, "within spread": 20, "computed": 6, "differs": 3, "cannot be computed": 42,
+        "exact": 32, "holds": 53, "within spread": 20, "computed": 8, "differs": 5, "cannot be computed": 40,
     }  # fmt: skip
 
 
@@ -133,7 +133,8 @@ def test_first_errors_are_judged_on_whole_test_sets(rsa: Reproduction) -> None:
     early = said["the first error falls mainly into the beginning of the dialogue"]
     assert early.verdict == "holds" and "augpt, dots, mintl and ubar" in early.note
     own = said["the first error falls mainly into the beginning of the dialogue (SOM-DST)"]
-    assert own.verdict == IMPOSSIBLE and "too few" in own.why
+    assert own.verdict == "computed" and "too few" in own.note
+    assert str(own.ours).startswith("first half 60.53%, from 48.93%, to 71.31%, by chance 52.85%")
 
 
 def test_gcdf1(gcdf1: Reproduction) -> None:
@@ -141,7 +142,7 @@ def test_gcdf1(gcdf1: Reproduction) -> None:
         "attraction", "restaurant",
     }  # fmt: skip
     assert gcdf1.tally() == {
-        "exact": 116, "holds": 47, "within spread": 0, "computed": 0, "differs": 16, "cannot be computed": 10,
+        "exact": 117, "holds": 48, "within spread": 0, "computed": 0, "differs": 15, "cannot be computed": 10,
     }  # fmt: skip
     surface = lines(gcdf1, "Section 3.1")["not accounting for surface forms would decrease I-GCDF1"]
     assert (surface.verdict, surface.ours) == ("holds", "without the map 92.93%, with it 93.66%")
@@ -151,12 +152,10 @@ def test_gcdf1(gcdf1: Reproduction) -> None:
 
 def test_mwzeval(mwzeval: Reproduction) -> None:
     """Specification, section 13: gold states of 2.1 for 2.2 in policies, references, and the human responses of 2.1."""
-    assert {line.what for line in mwzeval.lines if line.verdict == "differs"} == {
-        "augpt, BLEU", "mintl, BLEU", "ubar, BLEU", "galaxy-policy, BLEU",
-        "hdsa, Inform", "hdsa, Success", "lava, Inform", "lava, Success", "galaxy-policy, Success",
-        "Inform", "Success", "words per response", "conditional entropy of words", "different words",
-        "different triples of words",
+    assert mwzeval.tally() == {
+        "exact": 40, "holds": 0, "within spread": 0, "computed": 22, "differs": 0, "cannot be computed": 56,
     }  # fmt: skip
+    assert {line.verdict for line in lines(mwzeval, "Human responses (gold states)").values()} == {"computed"}
     bleu = [line for line in mwzeval.lines if line.what.endswith("BLEU") and line.ours is not None]
     assert len(bleu) == 8 and all("mwz21-span" in line.note for line in bleu)
 

@@ -62,7 +62,6 @@ LEARNED = ("embeddings", "memn2n", "memn2n-type", "embeddings-type", "embeddings
 _TRAININGS = {"ours": "babi.json", "paper": "babi_paper.json"}
 _SPLITS = ("tst", "tst-OOV")
 _SPLIT_NAMES = {"trn": "training", "dev": "validation", "tst": "test", "tst-OOV": "out-of-vocabulary test"}
-_NO_DATA = Missing("the dialog bAbI files are not here", "dialgauge data get babi")
 
 
 class KeptCell(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -157,7 +156,7 @@ def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Eviden
     """Evidence from the released files; what the paper prints is the evidence ``in_print``."""
     bots = _Bots(data / "babi" if data is not None else None, paper.facts["places"])
     printed = Evidence({"response": partial(_wide_print, 0), "dialog": partial(_wide_print, 1)})
-    no_data = str(_NO_DATA)
+    no_data = str(_no_data())
     lacking = {model.replace("-", "_"): no_data for model in UNTRAINED}
     names = (
         "cells", "response", "dialog", "variants", "chosen", "rules_dev", "printed_cells", "printed_counts", "counts",
@@ -187,7 +186,7 @@ class _Bots:
     def _all_tasks(self, *numbers: int) -> list[RankingTask]:
         tasks = [task for task in self.tasks if task.number in numbers]
         if len(tasks) < len(numbers):
-            raise _NO_DATA
+            raise _no_data()
         return tasks
 
     # Accuracies
@@ -286,7 +285,7 @@ class _Bots:
 
     def counts(self) -> pl.DataFrame:
         if not self.tasks:
-            raise _NO_DATA
+            raise _no_data()
         rows: list[tuple[str, str, float]] = []
         for task in self.tasks:
             means = averages(task, "trn")
@@ -403,6 +402,10 @@ class _Bots:
                 line = point.history[number - 1] if point is not None and known else None
                 rows.append((part, number, line.kind if line else "", line.text if line else ""))
         return pl.DataFrame(rows, schema=["part", "line", "who", "text"], orient="row")
+
+
+def _no_data() -> Missing:
+    return Missing("the dialog bAbI files are not here", "dialgauge data get babi")
 
 
 def _is_released(task: RankingTask) -> bool:

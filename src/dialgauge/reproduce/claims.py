@@ -78,8 +78,10 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     because: str = ""
     #: A number between 0 and 1 that is no share, such as a correlation.
     plain: bool = False
-    #: False for what could not come out otherwise, such as a setting that was copied.
+    #: False for what could not come out otherwise: it holds by definition, or a setting was copied.
     counted: bool = True
+    #: False for what the paper does not say.
+    said: bool = True
     #: Judged a second time by what the paper prints.
     in_print: bool = False
 
@@ -279,7 +281,8 @@ def _asked(evidence: Evidence, query: str, part: str, what: str) -> list[dict[st
 
 def _claim(claim: Claim, evidence: Evidence) -> Iterator[ReportedValue]:
     """The lines of a claim: one, or one for each value of ``each``."""
-    theirs = claim.printed or (CLAIMED if claim.holds or claim.share or claim.because else _OWN)
+    is_said = claim.said and bool(claim.holds or claim.share or claim.because)
+    theirs = claim.printed or (CLAIMED if is_said else _OWN)
     lacking = ReportedValue(claim.part, claim.says, theirs, None, IMPOSSIBLE, why=claim.because, share=not claim.plain)
     if not claim.source:
         yield lacking
@@ -315,7 +318,7 @@ def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) 
         number = PrintedNumber.parse(claim.printed)
         ours = _number(group["ours "], what)
         line = compared(claim.part, what, number, ours, ends, plain=claim.plain, why=claim.differs)
-        return msgspec.structs.replace(line, note=claim.means, counted=claim.counted and line.counted)
+        return msgspec.structs.replace(line, note=claim.means, counted=claim.counted)
     texts = [_text(claim, group) for group in groups]
     shown = "; ".join(
         f"{group['key']}: {text}" if claim.every else text for group, text in zip(groups, texts, strict=True)
@@ -405,7 +408,7 @@ def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
             number = PrintedNumber.parse(text, digits=grid.digits)
             ends = (cell["low"], cell["high"]) if cell.get("low") is not None else None
             line = compared(part, what, number, _number(value, what), ends, plain=grid.plain, why=reason)
-        yield msgspec.structs.replace(line, note=note, counted=grid.counted and line.counted)
+        yield msgspec.structs.replace(line, note=note, counted=grid.counted)
 
 
 def _number(value: Any, what: str) -> float:
@@ -434,8 +437,7 @@ def compared(
 ) -> ReportedValue:
     """A printed number beside ours.
 
-    Exact when ours rounds to it, or within spread when it lies in an interval of ours that has a width. 0 beside 0 is
-    not counted: whatever never succeeds agrees with everything that never does.
+    Exact when ours rounds to it, or within spread when it lies in an interval of ours that has a width.
     """
     low, high = ends or (None, None)
     if low is not None and high is not None and low < high:
@@ -446,5 +448,5 @@ def compared(
         verdict = EXACT if number.agrees(ours) else DIFFERS
     return ReportedValue(
         part, what, number.text, ours, verdict, low, high,
-        why=why if verdict == DIFFERS else "", counted=bool(number.value or ours), share=not plain,
+        why=why if verdict == DIFFERS else "", share=not plain,
     )  # fmt: skip

@@ -96,7 +96,7 @@ class ReportedValue(Struct, frozen=True):
     note: str = ""
     #: Why ours is different, or why it cannot be computed.
     why: str = ""
-    #: False for what could not come out otherwise, such as a setting that was taken over.
+    #: False for what could not come out otherwise: it holds by definition, or a setting was copied.
     counted: bool = True
     #: False for a number between 0 and 1 that is no share, such as a correlation.
     share: bool = True
@@ -123,8 +123,8 @@ class Reproduction(Struct):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no line with anything of ours."""
-        return all(line.verdict == IMPOSSIBLE for line in self.lines)
+        """Whether no line that counts has anything of ours."""
+        return all(line.verdict == IMPOSSIBLE for line in self.lines if line.counted)
 
     def parts(self) -> list[str]:
         """The parts of the paper that have lines or tables: tables, figures, sections, appendices, by number."""
@@ -133,9 +133,11 @@ class Reproduction(Struct):
     def summary(self) -> str:
         """How it went, in one sentence."""
         shown = [line for line in self.lines if line.counted]
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.tally().items() if count)
+        zeros = sum(line.verdict == EXACT and line.ours == 0 for line in shown)
+        words = {EXACT: f"exact ({zeros} of them 0)"} if zeros else {}
+        counts = ", ".join(f"{count} {words.get(verdict, verdict)}" for verdict, count in self.tally().items() if count)
         left = len(self.lines) - len(shown)
-        more = f" {left} more are not counted: they agree whatever is computed." if left else ""
+        more = f" Not counted: {left} with copied settings or true by definition." if left else ""
         return f"{self.title}: {counted(len(shown), 'line')}: {counts}.{more}"
 
     def page(self) -> Page:

@@ -53,8 +53,6 @@ _RATES = (0, 0.1, *LAMBDAS, 2, 100)
 _OF_FLAGS = ("JGA", "SA", "AGA", "RSA", "TurnMatch", *dict.fromkeys(f"FGA@{rate:g}" for rate in _RATES))
 _MEASURES = (*_OF_FLAGS, "FGA@0.5(rule=code)", "FGA@0.5(rule=paper)", "RSA(empty=one)", "F1(average=turn)")
 _OF_EXAMPLES = (*_MEASURES, "TurnLabel", "AGA(form=jaccard)", "AGA(form=jaccard-skip)")
-_NO_RATINGS = Missing("the ratings were not released", "dialgauge score --ratings FILE, and --run SOM-DST=RUN")
-_NO_SYSTEM = Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
 
 
 def fga(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
@@ -170,19 +168,23 @@ class _Files:
         return _frame(rows, "split", "dialogues", "turns")
 
     def sgd(self) -> pl.DataFrame:
-        """SA of predicting nothing for a file of SGD, and how many slots its schema has."""
-        states, schema = (
-            dataset_file(self.folder, "sgd", f"dev/{name}") or dataset_file(self.folder, "sgd", f"dev_{name}")
-            for name in ("dialogues_001.json", "schema.json")
-        )
-        if states is None or schema is None:
-            raise Missing("sgd/dev/dialogues_001.json is not here", "dialgauge data get sgd")
-        gold = self.read(states).dialogues
-        run = score(
-            gold, {"it": _silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False
-        )[0]  # fmt: skip
-        slots = run.details["evidence"]["slots"]
-        return pl.DataFrame({"sa_of_nothing": [run["SA"].value], "slots": [slots]})
+        """SA of predicting nothing for each file of SGD's dev split, and how many slots its schema has."""
+        names = ["schema.json", *(f"dialogues_{number:03}.json" for number in range(1, 21))]
+        paths = {
+            name: dataset_file(self.folder, "sgd", f"dev/{name}") or dataset_file(self.folder, "sgd", f"dev_{name}")
+            for name in names
+        }
+        schema, rows = paths.pop("schema.json"), []
+        for name, path in paths.items():
+            if path is not None and schema is not None:
+                gold = self.read(path).dialogues
+                run = score(
+                    gold, {"it": _silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False
+                )[0]  # fmt: skip
+                rows.append((name, run["SA"].value, run.details["evidence"]["slots"]))
+        if not rows:
+            raise Missing("SGD's dev split is not here", "dialgauge data get sgd")
+        return _frame(rows, "file", "sa_of_nothing", "slots")
 
     def rated_dialogues(self) -> pl.DataFrame:
         """dialogue, and whether it is of the test set."""
@@ -280,7 +282,12 @@ class _Systems:
             if table in run.tables
         ]
         if not frames:
-            raise _NO_RATINGS if table == "rating_correlations" else _NO_SYSTEM
+            if table == "rating_correlations":
+                raise Missing(
+                    "the ratings were not released; score with your own by 'dialgauge score --ratings FILE', and give "
+                    "the run by --run SOM-DST=RUN"
+                )
+            raise _no_system()
         return pl.concat(frames, how="diagonal_relaxed")
 
     def domain_scores(self) -> pl.DataFrame:
@@ -301,7 +308,7 @@ class _Systems:
                 (name, how, whole, name in self._models, name not in self._paths, float(dialogues), float(turns))
             )
         if not rows:
-            raise _NO_SYSTEM
+            raise _no_system()
         return _frame(rows, "system", "how", "whole", "known", "given", "dialogues", "turns")
 
     def scores(self) -> pl.DataFrame:
@@ -316,7 +323,7 @@ class _Systems:
                     low, high = (known.value if end is None else end for end in (known.low, known.high))
                     rows.append((name, measure, known.value, low, high))
         if not rows:
-            raise _NO_SYSTEM
+            raise _no_system()
         return _frame(rows, "system", "measure", "value", "low", "high")
 
     def _exact(self) -> Iterator[tuple[str, str, list[bool]]]:
@@ -331,7 +338,7 @@ class _Systems:
             first = exact.index(False) if False in exact else len(exact)
             rows.append((name, dialogue, len(exact), first, sum(exact), sum(exact[first:]), not exact[-1]))
         if not rows:
-            raise _NO_SYSTEM
+            raise _no_system()
         return _frame(rows, "system", "dialogue", "turns", "first_wrong", "exact_turns", "exact_after", "ends_wrong")
 
     def totals(self) -> pl.DataFrame:
@@ -352,7 +359,7 @@ class _Systems:
                 if "TurnMatch" in turns.columns:
                     rows.append((", ".join(names), name, int(turns["exact"].sum()), int(turns["TurnMatch"].sum())))
         if not rows:
-            raise Missing("no two systems of the same dialogues and profile are here", _NO_SYSTEM.get)
+            raise Missing("no two systems of the same dialogues and profile are here", _no_system().get)
         return _frame(rows, "peers", "system", "exact", "matched")
 
     def onsets(self) -> pl.DataFrame:
@@ -381,7 +388,7 @@ class _Systems:
                     low, high = (float(end) for end in ratio_intervals([above], [below], bounds=(0.0, 1.0))[0])
                     rows.append((name, what, sum(above) / sum(below), low, high, by_chance, int(sum(below))))
         if not rows:
-            raise _NO_SYSTEM
+            raise _no_system()
         return _frame(rows, "system", "what", "value", "low", "high", "chance", "dialogues")
 
 
@@ -471,6 +478,10 @@ class _Examples:
                 states = [turn.predicted or {} for turn in rated[key].user_turns()]
                 rows += [(name, "predicted", *same) for same in _same_printed(example.turns, "pred", states)]
         return _frame(rows, "example", "side", "turn", "same")
+
+
+def _no_system() -> Missing:
+    return Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
 
 
 def _frame(rows: Iterable[tuple[Any, ...]], *names: str) -> pl.DataFrame:
