@@ -134,7 +134,7 @@ class Reproduction(Struct):
         """How it went, in one sentence."""
         shown = [line for line in self.lines if line.counted]
         zeros = sum(line.verdict == EXACT and line.ours == 0 for line in shown)
-        words = {EXACT: f"exact ({zeros} of them 0)"} if zeros else {}
+        words: dict[str, str] = {EXACT: f"exact ({zeros} of them 0)"} if zeros else {}
         counts = ", ".join(f"{count} {words.get(verdict, verdict)}" for verdict, count in self.tally().items() if count)
         left = len(self.lines) - len(shown)
         more = f" Not counted: {left} with copied settings or true by definition." if left else ""
