@@ -3,7 +3,7 @@
     python benchmarks/keep_attention.py --data FOLDER
 
 trains with ``dialgauge babi train --model memn2n --task N --seed 0`` for tasks 5 and 6 (about three minutes) and writes
-``src/dialgauge/reproduce/kept/babi_attention.json``: numbers of lines and candidates, weights, no words of the data.
+``src/dialgauge/reproduce/kept/babi_attention.json``: weights of lines and ranks, no words of the data.
 FOLDER holds the dialog bAbI files. ``--models PLACE`` keeps the models, and goes on with what was trained there.
 """
 
@@ -20,9 +20,9 @@ from pathlib import Path
 import msgspec
 
 from dialgauge.cli import main as dialgauge
-from dialgauge.rankers import load_ranker, load_task
+from dialgauge.rankers import RankingTask, ReplyModel, attentive, load_ranker, load_task
 from dialgauge.reproduce import shipped
-from dialgauge.reproduce.bots import AttentionPlace, AttentionSample, KeptAttention, attention_at
+from dialgauge.reproduce.bots import AttentionPlace, AttentionSample
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "dialgauge" / "reproduce" / "kept" / "babi_attention.json"
@@ -42,6 +42,14 @@ def trained(data: Path, task: int, folder: Path) -> None:
     except SystemExit as stop:
         if stop.code:
             raise
+
+
+def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -> AttentionSample:
+    """Where a fitted memory network looks at a place."""
+    point = task.split(place.split)[place.dialog - 1].points()[place.reply - 1]
+    order = (-ranker.scores([point.question])[0]).argsort(kind="stable").tolist()  # type: ignore[attr-defined]
+    hops = [[round(weight, 4) for weight in hop] for hop in attentive(ranker).attention(point).hops]
+    return AttentionSample(place, hops, order.index(task.index[point.reply]) + 1)
 
 
 def attention_in(data: Path, models: Path) -> list[AttentionSample]:
@@ -66,14 +74,13 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         samples = attention_in(given.data, given.models or Path(scratch))
-    kept = KeptAttention(
-        command=f"dialgauge babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
-        hardware=f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
-        commit=subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
-        samples=samples,
-    )
-    head = [f" {encoded(name)}: {encoded(getattr(kept, name))}" for name in ("command", "hardware", "commit")]
-    listed = ",\n  ".join(map(encoded, kept.samples))
+    made = {
+        "command": f"dialgauge babi train --data babi --model {MODEL} --task {{task}} --seed {SEED} --out FOLDER",
+        "hardware": f"{platform.machine()} CPU, Python {platform.python_version()}, torch {version('torch')}",
+        "commit": subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip(),
+    }
+    head = [f" {encoded(name)}: {encoded(how)}" for name, how in made.items()]
+    listed = ",\n  ".join(map(encoded, samples))
     TARGET.write_text("{\n" + ",\n".join([*head, f' "samples": [\n  {listed}\n ]']) + "\n}\n", encoding="utf-8")
     sys.stderr.write(f"{TARGET}\n")
 

@@ -8,13 +8,12 @@
 ``printed_cells``, ``printed_counts``   Tables 2, 10 and 1 as printed
 ``counts``        the same counts of the released files
 ``lines``, ``facts``, ``candidates``, ``patterns``, ``offers``   the released dialogs
-``settings``      what the preset ``paper`` takes, by table and task
-``attention``, ``attention_answers``, ``memory``   weights by part, line, hop; rank of the right answer; the lines
+``settings``      what the preset ``paper`` takes, by place and row of the paper
+``attention``, ``attention_answers``   weights by part, line and hop; rank of the right answer
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
@@ -29,11 +28,7 @@ import polars as pl
 from dialgauge.rankers import (
     TASKS,
     TIMES,
-    AnsweredPoint,
-    Point,
     RankingTask,
-    ReplyModel,
-    attentive,
     embedding_preset,
     fit_model,
     load_task,
@@ -53,11 +48,8 @@ from dialgauge.responses import (
 )
 from dialgauge.runs import Run
 
-#: Rankers that are not trained, computed each time, and whose row of the paper each stands beside.
-UNTRAINED = {
-    "rules": "rules", "tfidf": "tfidf", "tfidf-dev": "tfidf", "tfidf-type": "tfidf-type",
-    "tfidf-type-dev": "tfidf-type", "nearest": "nearest",
-}  # fmt: skip
+#: Rankers that are not trained, computed each time.
+UNTRAINED = ("rules", "tfidf", "tfidf-dev", "tfidf-type", "tfidf-type-dev", "nearest")
 LEARNED = ("embeddings", "memn2n", "memn2n-type", "embeddings-type", "embeddings-bigrams")
 _TRAININGS = {"ours": "babi.json", "paper": "babi_paper.json"}
 _SPLITS = ("tst", "tst-OOV")
@@ -75,18 +67,13 @@ class KeptCell(msgspec.Struct, frozen=True, omit_defaults=True):
     per_dialog: float
     #: Settings other than those of the training, such as ``hops=1``.
     options: str = ""
-    epochs: int = 0
-    seconds: float = 0.0
     #: Whether the training was stopped before it had come to its end.
     cut: bool = False
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """Results of earlier trainings, and how they were made."""
+    """Results of earlier trainings; how they were made stands in the file."""
 
-    command: str
-    hardware: str
-    commit: str
     cells: list[KeptCell]
 
 
@@ -98,58 +85,30 @@ class AttentionPlace(msgspec.Struct, frozen=True):
     dialog: int
     reply: int
 
-    def point(self, task: RankingTask) -> AnsweredPoint:
-        return task.split(self.split)[self.dialog - 1].points()[self.reply - 1]
-
 
 class AttentionSample(msgspec.Struct, frozen=True):
     """Where a memory network of ours looked, and what it then said. No words of a dialog are kept."""
 
     place: AttentionPlace
-    #: A checksum of what the model had before it.
-    lines: str
     #: Per hop the weight of each line.
     hops: list[list[float]]
-    #: The best candidates, by their number in the candidate file (from 0), and the rank of the right one (from 1).
-    answers: list[int]
+    #: The rank of the right candidate, from 1.
     right: int
 
 
 class KeptAttention(msgspec.Struct, frozen=True):
-    """Attention of earlier trainings, and how they were made."""
+    """Attention of earlier trainings; how they were made stands in the file."""
 
-    command: str
-    hardware: str
-    commit: str
     samples: list[AttentionSample]
 
 
-def kept_results(training: str) -> Kept:
+def kept_results(training: str) -> list[KeptCell]:
     """The results of a training kept with the package."""
-    return msgspec.json.decode(_kept(_TRAININGS[training]), type=Kept)
-
-
-def kept_attention() -> KeptAttention:
-    """Where the kept memory networks look."""
-    return msgspec.json.decode(_kept("babi_attention.json"), type=KeptAttention)
+    return msgspec.json.decode(_kept(_TRAININGS[training]), type=Kept).cells
 
 
 def _kept(name: str) -> bytes:
     return files("dialgauge.reproduce").joinpath("kept", name).read_bytes()
-
-
-def attention_at(ranker: ReplyModel, task: RankingTask, place: AttentionPlace) -> AttentionSample:
-    """Where a fitted memory network looks at a place."""
-    point = place.point(task)
-    seen = attentive(ranker).attention(point)
-    order = (-ranker.scores([point.question])[0]).argsort(kind="stable").tolist()  # type: ignore[attr-defined]
-    hops = [[round(weight, 4) for weight in hop] for hop in seen.hops]
-    return AttentionSample(place, digest(point), hops, order[:5], order.index(task.index[point.reply]) + 1)
-
-
-def digest(point: Point) -> str:
-    """A checksum of the lines up to a place, by which to know the same dialog again."""
-    return hashlib.sha256(msgspec.json.encode([point.history, point.utterance])).hexdigest()[:16]
 
 
 def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
@@ -160,7 +119,7 @@ def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Eviden
     lacking = {model.replace("-", "_"): no_data for model in UNTRAINED}
     names = (
         "cells", "response", "dialog", "variants", "chosen", "rules_dev", "printed_cells", "printed_counts", "counts",
-        "lines", "facts", "candidates", "patterns", "offers", "settings", "attention", "attention_answers", "memory",
+        "lines", "facts", "candidates", "patterns", "offers", "settings", "attention", "attention_answers",
     )  # fmt: skip
     tables: dict[str, Callable[[], pl.DataFrame]] = {name: getattr(bots, name) for name in names}
     return Evidence(tables, lacking, bots.missing, bots.absent, in_print=printed)
@@ -195,7 +154,7 @@ class _Bots:
         rows = [*self._untrained_cells]
         for training in _TRAININGS:
             groups: dict[tuple[str, int, str], list[KeptCell]] = {}
-            for cell in kept_results(training).cells:
+            for cell in kept_results(training):
                 if cell.split in _SPLITS and not cell.options and cell.model in LEARNED:
                     groups.setdefault((cell.model, cell.task, cell.split), []).append(cell)
             for (model, task, split), cells in groups.items():
@@ -244,7 +203,7 @@ class _Bots:
         return _wide(lambda model, col: values.get((model, col)), (*UNTRAINED, *LEARNED))
 
     def variants(self) -> pl.DataFrame:
-        cells = [cell for cell in kept_results("paper").cells if cell.split == "tst"]
+        cells = [cell for cell in kept_results("paper") if cell.split == "tst"]
         rows = [(cell.model, cell.task, cell.options or "none", cell.seed, cell.per_response) for cell in cells]
         return pl.DataFrame(rows, schema=["model", "task", "option", "seed", "response"], orient="row")
 
@@ -301,7 +260,7 @@ class _Bots:
         return pl.DataFrame(rows, schema=["col", "what", "value"], orient="row")
 
     def settings(self) -> pl.DataFrame:
-        """Learning rate, margin, dimension, negatives, and history or hops; hops, history and A = B by themselves."""
+        """Learning rate, margin, dimension, negatives, and history or hops."""
         rows = []
         for task in TASKS:
             of_embedding, of_memory = embedding_preset(task, "paper"), memory_preset(task, "paper")
@@ -310,11 +269,11 @@ class _Bots:
                 ("Table 9", of_memory, of_memory.hops),
             ):
                 text = f"{preset.learning_rate:g}, {preset.margin:g}, {preset.dim}, {preset.negatives}, {last}"
-                rows.append((table, task, text, of_memory.hops, of_embedding.history, of_embedding.shared))
+                rows.append((table, f"T{task}", text))
         memory = memory_preset(1, "paper")
         for name, text in (("time features", f"{TIMES}"), ("loss", memory.loss), ("optimiser", memory.optimiser)):
-            rows.append((f"Appendix A, {name}", 0, text, 0, False, False))
-        return pl.DataFrame(rows, schema=["place", "task", "text", "hops", "history", "shared"], orient="row")
+            rows.append(("Appendix A", name, text))
+        return pl.DataFrame(rows, schema=["place", "row", "text"], orient="row")
 
     # The released dialogs
 
@@ -376,7 +335,8 @@ class _Bots:
             AttentionPlace(**{name: place[name] for name in ("task", "split", "dialog", "reply")}): place["part"]
             for place in self._places
         }
-        return {parts[sample.place]: sample for sample in kept_attention().samples if sample.place in parts}
+        kept = msgspec.json.decode(_kept("babi_attention.json"), type=KeptAttention).samples
+        return {parts[sample.place]: sample for sample in kept if sample.place in parts}
 
     def attention(self) -> pl.DataFrame:
         rows = [
@@ -390,18 +350,6 @@ class _Bots:
     def attention_answers(self) -> pl.DataFrame:
         rows = [(part, sample.right) for part, sample in self._samples.items()]
         return pl.DataFrame(rows, schema=["part", "right"], orient="row")
-
-    def memory(self) -> pl.DataFrame:
-        """part, line, who, text of the memories; empty texts unless the data is here, and the same."""
-        by_number, rows = {task.number: task for task in self.tasks}, []
-        for part, sample in self._samples.items():
-            task = by_number.get(sample.place.task)
-            point = sample.place.point(task) if task else None
-            known = point is not None and digest(point) == sample.lines
-            for number in range(1, len(sample.hops[0]) + 1):
-                line = point.history[number - 1] if point is not None and known else None
-                rows.append((part, number, line.kind if line else "", line.text if line else ""))
-        return pl.DataFrame(rows, schema=["part", "line", "who", "text"], orient="row")
 
 
 def _no_data() -> Missing:

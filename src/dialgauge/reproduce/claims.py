@@ -47,9 +47,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """One sentence or number.
 
     ``source``   FROM clause: evidence tables, with joins and WHERE, so that it says which rows the claim is about
-    ``printed``  the number or text as printed: exact if ``ours`` rounds to it, or is the same text. With ``low`` and
-                 ``high``, the ends of our interval, it is within spread if it lies between them
-    ``share``    a condition on rows: holds if it is true of all, of ``at_least`` or of ``more_than`` such a share
+    ``printed``  the number or text as printed: exact if ``ours`` rounds to it, or is the same text
+    ``share``    a condition on rows: holds if it is true of all, or of ``more_than`` such a share
     ``holds``    a condition over the whole source
     ``ours``     what is shown: an expression, or several by name. Alone, without judging: it is computed
     ``each``     a column: one line for each of its values
@@ -63,10 +62,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     says: str
     source: str = ""
     printed: str = ""
-    low: str = ""
-    high: str = ""
     share: str = ""
-    at_least: float | None = None
     more_than: float | None = None
     of: str = ""
     holds: str = ""
@@ -100,7 +96,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """One SELECT, with a row for each group."""
         shown = {f"ours {name}": text for name, text in self._shown().items()}
         judged = {"holds": self.holds, "true of": self.share and f"count_if({self.share})"}
-        columns = {**judged, "low": self.low, "high": self.high, **shown, "rows": "count(*)"}
+        columns = {**judged, **shown, "rows": "count(*)"}
         key = self.each or self.every
         listed = [f'({text}) as "{name}"' for name, text in columns.items() if text]
         grouped = f' group by ({key}) order by "key"' if key else ""
@@ -158,18 +154,16 @@ class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A dialogue as printed: of each turn the gold and the predicted state, by ``domain-slot``.
 
     ``dialogue``  what it is called in the test set
-    ``words``     a checksum of each turn: no words are kept
     ``slots``     how many slots are predefined
     """
 
     turns: list[dict[Side, dict[str, str]]]
     dialogue: str = ""
-    words: list[str] = []
     slots: int = 30
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table of ours that stands with a part of the paper; ``chart`` draws some of its columns.
+    """A table of ours that stands with a part of the paper, ``{part}`` in its query; ``chart`` draws some columns.
 
     The columns ``x low`` and ``x high`` are the interval of the column ``x``.
     """
@@ -217,7 +211,7 @@ def shown_tables(paper: Paper, evidence: Evidence) -> dict[str, list[Table]]:
     tables: dict[str, list[Table]] = {}
     for shown in paper.tables:
         try:
-            rows = _asked(evidence, shown.rows, shown.part, shown.title)
+            rows = _asked(evidence, shown.rows.replace("{part}", shown.part), shown.part, shown.title)
         except Missing:
             continue
         if rows:
@@ -314,10 +308,9 @@ def _judged(claim: Claim, what: str, theirs: str, groups: list[dict[str, Any]]) 
     """A line from one group of rows, or from several which must all hold."""
     if claim.printed and is_number(claim.printed):
         [group] = groups
-        ends = (group["low"], group["high"]) if claim.low else None
         number = PrintedNumber.parse(claim.printed)
         ours = _number(group["ours "], what)
-        line = compared(claim.part, what, number, ours, ends, plain=claim.plain, why=claim.differs)
+        line = compared(claim.part, what, number, ours, plain=claim.plain, why=claim.differs)
         return msgspec.structs.replace(line, note=claim.means, counted=claim.counted)
     texts = [_text(claim, group) for group in groups]
     shown = "; ".join(
@@ -341,9 +334,7 @@ def _holds(claim: Claim, group: Mapping[str, Any]) -> bool:
     if claim.holds:
         return bool(group["holds"])
     true, rows = group["true of"], group["rows"]
-    if claim.more_than is not None:
-        return bool(true > claim.more_than * rows)
-    return bool(true >= (1.0 if claim.at_least is None else claim.at_least) * rows)
+    return bool(true == rows if claim.more_than is None else true > claim.more_than * rows)
 
 
 def _text(claim: Claim, group: Mapping[str, Any]) -> str:

@@ -2,20 +2,19 @@
 
 ``systems``         system, ``how`` it is scored; whether it is ``whole`` (all of the test set), ``known`` to the
                     paper, a ``given`` run
+``peers``           system and the ``peers`` that it may be ranked with: same profile, nearly the same dialogues
 ``scores``          system, measure, value, low, high; counts of turns and matches are measures, too
 ``turn_scores``     the table of that name of every run, with ``system``; ``domain_scores`` those by domain
 ``dialogues``       system, dialogue, turns, first_wrong (``turns`` where none is), exact_turns, exact_after that
-``totals``          exact and matched turns of systems that have ``peers``: others of the same profile and dialogues
 ``onsets``          system and shares of dialogues, with intervals: where their first errors are
-``gold_turns``, ``gold_slots``, ``splits``, ``sgd``, ``relabelled_24``, ``rated_dialogues``, ``rated_turns``
+``gold_turns``, ``gold_slots``, ``splits``, ``sgd``, ``relabelled_24``, ``relabelled_20``, ``rated_turns``
 ``example_turns``, ``example_scores``, ``example_states``, ``printed_turns``   worked examples, scored and compared
 ``forgetting``      λ by t_f and p
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ import polars as pl
 from dialgauge.data import dataset_file
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn, dialogue_key
 from dialgauge.formats import read
-from dialgauge.reproduce.claims import Example, Paper, Side
+from dialgauge.reproduce.claims import Example, Paper
 from dialgauge.reproduce.evidence import Evidence, Missing
 from dialgauge.runs import Run
 from dialgauge.stats import ratio_intervals
@@ -73,13 +72,22 @@ def _evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run], profile:
     examples = _Examples(paper.examples, files)
     return Evidence(
         {
-            **systems.tables(),
-            **examples.tables(),
+            "systems": systems.systems,
+            "peers": systems.peers,
+            "scores": systems.scores,
+            "turn_scores": partial(systems.each, "turn_scores"),
+            "domain_scores": systems.domain_scores,
+            "rating_correlations": partial(systems.each, "rating_correlations"),
+            "dialogues": systems.dialogues,
+            "onsets": systems.onsets,
+            "example_turns": examples.turns,
+            "example_scores": examples.scores,
+            "example_states": examples.states,
+            "printed_turns": examples.printed,
             "gold_turns": files.gold_turns,
             "gold_slots": files.gold_slots,
             "splits": files.splits,
             "sgd": files.sgd,
-            "rated_dialogues": files.rated_dialogues,
             "rated_turns": files.rated_turns,
             "relabelled_24": partial(files.relabelled, "2.4"),
             "relabelled_20": partial(files.relabelled, "2.0"),
@@ -122,26 +130,13 @@ class _Files:
         """SOM-DST's states for the 100 dialogues that people rated."""
         return next((path for name in _RATED if (path := dataset_file(self.folder, "dst_predictions", name))), None)
 
-    def rated(self) -> Sequence[Dialogue]:
-        if (path := self.rated_path()) is None:
-            raise Missing(f"dst_predictions/{_RATED[0]} is not here", "dialgauge data get dst_predictions")
-        return self.read(path).dialogues
-
     def gold_turns(self) -> pl.DataFrame:
-        """dialogue, user_turn, turns of it, slots filled, whether it keeps those before, SA of predicting nothing."""
-        rows = []
+        """dialogue, user_turn, slots filled, SA of predicting nothing."""
         test = self.multiwoz()
-        nothing = score(test, {"nothing": _silent(test)}, measures="SA", profile=_PLAIN, intervals=False)[0]
-        of_nothing = iter(nothing.table("turn_scores")["SA"].to_list())
-        for dialogue in test:
-            before: set[tuple[str, str]] = set()
-            turns = list(dialogue.user_turns())
-            for number, turn in enumerate(turns):
-                filled = {(domain, slot) for domain, slot, _ in _filled(turn.state)}
-                keeps = before <= filled
-                rows.append((dialogue.id, number, len(turns), len(filled), keeps, next(of_nothing)))
-                before = filled
-        return _frame(rows, "dialogue", "user_turn", "turns", "filled", "keeps", "sa_of_nothing")
+        turns = score(test, {"it": _silent(test)}, measures="SA", profile=_PLAIN, intervals=False)[0].table(
+            "turn_scores"
+        )
+        return turns.select(pl.col("dialogue").cast(pl.String), "user_turn", filled="missed", sa_of_nothing="SA")
 
     def gold_slots(self) -> pl.DataFrame:
         """dialogue, user_turn, domain, slot of every filled slot of the test set."""
@@ -150,7 +145,9 @@ class _Files:
                 (dialogue.id, number, domain, slot)
                 for dialogue in self.multiwoz()
                 for number, turn in enumerate(dialogue.user_turns())
-                for domain, slot, _ in _filled(turn.state)
+                for domain, slots in (turn.state or {}).items()
+                for slot, values in slots.items()
+                if values
             ],
             "dialogue", "user_turn", "domain", "slot",
         )  # fmt: skip
@@ -170,44 +167,43 @@ class _Files:
     def sgd(self) -> pl.DataFrame:
         """SA of predicting nothing for each file of SGD's dev split, and how many slots its schema has."""
         names = ["schema.json", *(f"dialogues_{number:03}.json" for number in range(1, 21))]
-        paths = {
-            name: dataset_file(self.folder, "sgd", f"dev/{name}") or dataset_file(self.folder, "sgd", f"dev_{name}")
+        schema, *paths = (
+            dataset_file(self.folder, "sgd", f"dev/{name}") or dataset_file(self.folder, "sgd", f"dev_{name}")
             for name in names
-        }
-        schema, rows = paths.pop("schema.json"), []
-        for name, path in paths.items():
+        )
+        rows = []
+        for path in paths:
             if path is not None and schema is not None:
                 gold = self.read(path).dialogues
-                run = score(
-                    gold, {"it": _silent(gold)}, measures="SA", ontology=schema, profile="verbatim", intervals=False
-                )[0]  # fmt: skip
-                rows.append((name, run["SA"].value, run.details["evidence"]["slots"]))
+                systems = {"it": _silent(gold)}
+                run = score(gold, systems, measures="SA", ontology=schema, profile="verbatim", intervals=False)[0]
+                rows.append((path.name, run["SA"].value, run.details["evidence"]["slots"]))
         if not rows:
             raise Missing("SGD's dev split is not here", "dialgauge data get sgd")
         return _frame(rows, "file", "sa_of_nothing", "slots")
 
-    def rated_dialogues(self) -> pl.DataFrame:
-        """dialogue, and whether it is of the test set."""
-        known = {dialogue_key(dialogue.id) for dialogue in self.multiwoz()}
-        return _frame([(one.id, dialogue_key(one.id) in known) for one in self.rated()], "dialogue", "in_test")
-
     def rated_turns(self) -> pl.DataFrame:
         """Whether a turn has its words and states, and whether the file's mark of a match is what the states say."""
-        notes = self.read(self.rated_path()).notes.counts if self.rated() else {}
-        wrong = sum(count for note, count in notes.items() if note_kind(note) == "contradicted_match")
+        if (path := self.rated_path()) is None:
+            raise Missing(f"dst_predictions/{_RATED[0]} is not here", "dialgauge data get dst_predictions")
+        held = self.read(path)
+        wrong = sum(count for note, count in held.notes.counts.items() if note_kind(note) == "contradicted_match")
         rows = []
-        for dialogue in self.rated():
+        for dialogue in held.dialogues:
             for turn in dialogue.turns:
                 is_user = turn.speaker == "user"
                 whole = bool(turn.text) and not (is_user and None in (turn.state, turn.predicted))
-                rows.append((dialogue.id, whole, is_user, is_user and wrong <= 0))
+                rows.append((dialogue_key(dialogue.id), whole, is_user, is_user and wrong <= 0))
                 wrong -= is_user
         return _frame(rows, "dialogue", "whole", "marked", "marked_right")
 
     def relabelled(self, version: str) -> pl.DataFrame:
         """dialogue, user_turn, and whether another version of MultiWOZ has the same state."""
-        gold = self.multiwoz()
-        return _same_states(gold, self.multiwoz(version=version))
+        states = [
+            Dialogue(id=one.id, turns=tuple(Turn(speaker="user", predicted=turn.state) for turn in one.user_turns()))
+            for one in self.multiwoz(version=version)
+        ]
+        return _same(self.multiwoz(), states)
 
 
 class _Systems:
@@ -235,24 +231,15 @@ class _Systems:
             self.missing.append("the test set of MultiWOZ 2.1 (dialgauge data get multiwoz-2.1)")
             self.absent.append("multiwoz-2.1")
 
-    def tables(self) -> dict[str, Callable[[], pl.DataFrame]]:
-        return {
-            "systems": self.systems,
-            "scores": self.scores,
-            "turn_scores": partial(self._each, "turn_scores"),
-            "domain_scores": self.domain_scores,
-            "rating_correlations": partial(self._each, "rating_correlations"),
-            "dialogues": self.dialogues,
-            "totals": self.totals,
-            "onsets": self.onsets,
-        }
-
     @cached_property
     def runs(self) -> dict[str, Run]:
         """The runs by system; models are called as the paper calls them."""
         names = {_letters(name): name for name in self._models}
         given = {names.get(_letters(name), name): run for name, run in self._given.items()}
-        return {**given, **{name: self._scored(name, path) for name, path in self._paths.items()}}
+        runs = {**given, **{name: self._scored(name, path) for name, path in self._paths.items()}}
+        if not runs:
+            raise Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
+        return runs
 
     def _scored(self, name: str, path: Path) -> Run:
         """A file that has gold states is scored against them, another against the test set."""
@@ -274,25 +261,25 @@ class _Systems:
         path = self._files.predictions("SOM-DST")
         return (self._files.read(path).dialogues, _PLAIN) if path else (self._files.multiwoz(), "trade")
 
-    def _each(self, table: str) -> pl.DataFrame:
+    def each(self, table: str) -> pl.DataFrame:
         """A table of every run that has it, with the name of the system."""
         frames = [
             run.table(table).with_columns(pl.lit(name).alias("system"), pl.col(pl.Categorical).cast(pl.String))
             for name, run in self.runs.items()
             if table in run.tables
         ]
+        if not frames and table == "rating_correlations":
+            raise Missing(
+                "the ratings were not released; score with your own by 'dialgauge score --ratings FILE', and give the "
+                "run by --run SOM-DST=RUN"
+            )
         if not frames:
-            if table == "rating_correlations":
-                raise Missing(
-                    "the ratings were not released; score with your own by 'dialgauge score --ratings FILE', and give "
-                    "the run by --run SOM-DST=RUN"
-                )
-            raise _no_system()
+            raise Missing(f"no run has the table {table}")
         return pl.concat(frames, how="diagonal_relaxed")
 
     def domain_scores(self) -> pl.DataFrame:
         """system, domain, measure, turns that have the domain in the gold state, value, low, high."""
-        parts = self._each("part_scores").filter(pl.col("by") == "domain")
+        parts = self.each("part_scores").filter(pl.col("by") == "domain")
         measure = pl.col("measure").str.replace(r"\[.*\]$", "")
         return parts.select("system", pl.col("part").alias("domain"), measure, "turns", "value", "low", "high")
 
@@ -304,12 +291,29 @@ class _Systems:
             how = f"profile {run.details['profile']}"
             if not whole:
                 how = f"{dialogues:,} of the 999 dialogues, {turns:,} of the {TEST_TURNS:,} turns; {how}"
-            rows.append(
-                (name, how, whole, name in self._models, name not in self._paths, float(dialogues), float(turns))
+            rows.append((name, how, whole, name in self._models, name not in self._paths, float(dialogues)))
+        return _frame(rows, "system", "how", "whole", "known", "given", "dialogues")
+
+    def peers(self) -> pl.DataFrame:
+        held = {
+            name: (
+                str(run.details["profile"]).replace(_HIDST, "verbatim"),
+                set(map(dialogue_key, run.table("turn_scores")["dialogue"])),
             )
+            for name, run in self.runs.items()
+        }
+        rows = []
+        for name, (profile, ids) in held.items():
+            alike = [
+                other
+                for other, (known, others) in held.items()
+                if known == profile and len(ids & others) >= _SAME_DIALOGUES * len(ids | others)
+            ]
+            rows += [(", ".join(alike), name)] if len(alike) > 1 else []
         if not rows:
-            raise _no_system()
-        return _frame(rows, "system", "how", "whole", "known", "given", "dialogues", "turns")
+            why = "no two systems of the same dialogues and profile are here"
+            raise Missing(why, "dialgauge data get dst_predictions")
+        return _frame(rows, "peers", "system")
 
     def scores(self) -> pl.DataFrame:
         rows = []
@@ -322,73 +326,39 @@ class _Systems:
                 if known.value is not None:
                     low, high = (known.value if end is None else end for end in (known.low, known.high))
                     rows.append((name, measure, known.value, low, high))
-        if not rows:
-            raise _no_system()
         return _frame(rows, "system", "measure", "value", "low", "high")
 
-    def _exact(self) -> Iterator[tuple[str, str, list[bool]]]:
-        """Of each dialogue of each system, which turns are exact."""
-        for name, run in self.runs.items():
-            turns = run.table("turn_scores").group_by("dialogue", maintain_order=True).agg("exact")
-            yield from ((name, str(dialogue), exact) for dialogue, exact in turns.rows())
-
     def dialogues(self) -> pl.DataFrame:
-        rows = []
-        for name, dialogue, exact in self._exact():
-            first = exact.index(False) if False in exact else len(exact)
-            rows.append((name, dialogue, len(exact), first, sum(exact), sum(exact[first:]), not exact[-1]))
-        if not rows:
-            raise _no_system()
-        return _frame(rows, "system", "dialogue", "turns", "first_wrong", "exact_turns", "exact_after", "ends_wrong")
-
-    def totals(self) -> pl.DataFrame:
-        groups: list[tuple[str, set[str], list[str]]] = []
-        for name, run in self.runs.items():
-            profile = str(run.details["profile"]).replace(_HIDST, "verbatim")
-            ids = set(map(dialogue_key, run.table("turn_scores")["dialogue"]))
-            for others, known, names in groups:
-                if profile == others and len(ids & known) >= _SAME_DIALOGUES * len(ids | known):
-                    names.append(name)
-                    break
-            else:
-                groups.append((profile, ids, [name]))
-        rows = []
-        for *_, names in groups:
-            for name in names if len(names) > 1 else ():
-                turns = self.runs[name].table("turn_scores")
-                if "TurnMatch" in turns.columns:
-                    rows.append((", ".join(names), name, int(turns["exact"].sum()), int(turns["TurnMatch"].sum())))
-        if not rows:
-            raise Missing("no two systems of the same dialogues and profile are here", _no_system().get)
-        return _frame(rows, "peers", "system", "exact", "matched")
+        right, wrong = pl.col("exact"), ~pl.col("exact")
+        known = self.each("turn_scores").group_by("system", "dialogue", maintain_order=True).agg(
+            turns=pl.len().cast(pl.Int64),
+            first_wrong=pl.when(wrong.any()).then(wrong.arg_max()).otherwise(pl.len()).cast(pl.Int64),
+            exact_turns=right.sum().cast(pl.Int64),
+            ends_wrong=wrong.last(),
+        )  # fmt: skip
+        return known.with_columns(exact_after=pl.col("exact_turns") - pl.col("first_wrong"))
 
     def onsets(self) -> pl.DataFrame:
         """Of the dialogues that end wrong: those exact again in between, those whose first error is early."""
         rows = []
-        for name in self.runs:
-            ended = [(exact, not exact[-1]) for system, _, exact in self._exact() if system == name]
-            wrong = [exact for exact, is_wrong in ended if is_wrong]
-            if not wrong:
-                continue
-            again = [float(any(exact[exact.index(False) :])) for exact in wrong]
-            early = [float(2 * exact.index(False) < len(exact)) for exact in wrong]
-            chance = [(len(exact) + 1) // 2 / len(exact) for exact in wrong]
-            stays = [place for place, back in enumerate(again) if not back]
-            flags = [float(is_wrong) for _, is_wrong in ended]
-            backs = iter(again)
-            came_back = [next(backs) if is_wrong else 0.0 for _, is_wrong in ended]
-            for what, above, below, by_chance in (
-                ("end wrong", flags, [1.0] * len(flags), 0.0),
-                ("exact again", came_back, flags, 0.0),
-                ("early", early, [1.0] * len(early), sum(chance) / len(chance)),
-                ("early, wrong to the end", [early[at] for at in stays], [1.0] * len(stays),
-                 sum(chance[at] for at in stays) / max(len(stays), 1)),
-            ):  # fmt: skip
-                if above:
-                    low, high = (float(end) for end in ratio_intervals([above], [below], bounds=(0.0, 1.0))[0])
-                    rows.append((name, what, sum(above) / sum(below), low, high, by_chance, int(sum(below))))
-        if not rows:
-            raise _no_system()
+        half = (pl.col("turns") + 1) // 2
+        frame = self.dialogues().with_columns(
+            early=2 * pl.col("first_wrong") < pl.col("turns"), again=pl.col("exact_after") > 0,
+            chance=half / pl.col("turns"),
+        )  # fmt: skip
+        for (name,), all_of_it in frame.group_by("system", maintain_order=True):
+            wrong = all_of_it.filter("ends_wrong")
+            stays = wrong.filter(~pl.col("again"))
+            ends = all_of_it["ends_wrong"]
+            for what, true, of, chance in (
+                ("end wrong", ends, ends | True, 0.0),
+                ("exact again", ends & all_of_it["again"], ends, 0.0),
+                ("early", wrong["early"], wrong["ends_wrong"], wrong["chance"].mean()),
+                ("early, wrong to the end", stays["early"], stays["ends_wrong"], stays["chance"].mean()),
+            ):
+                if count := int(of.sum()):
+                    low, high = ratio_intervals([true.cast(float)], [of.cast(float)], bounds=(0.0, 1.0))[0]
+                    rows.append((name, what, int(true.sum()) / count, float(low), float(high), chance, count))
         return _frame(rows, "system", "what", "value", "low", "high", "chance", "dialogues")
 
 
@@ -398,28 +368,18 @@ class _Examples:
     def __init__(self, examples: Mapping[str, Example], files: _Files) -> None:
         self._examples, self._files = examples, files
 
-    def tables(self) -> dict[str, Callable[[], pl.DataFrame]]:
-        return {
-            "example_turns": self.turns,
-            "example_scores": self.scores,
-            "example_states": self.states,
-            "example_errors": self.errors,
-            "printed_turns": self.printed,
-        }
-
     @cached_property
     def _runs(self) -> dict[str, Run]:
         runs = {}
         for name, example in self._examples.items():
-            turns = [
+            turns = tuple(
                 Turn(speaker="user", state=_state(turn["gold"]), predicted=_state(turn["pred"]))
                 for turn in example.turns
-            ]
-            dialogue = Dialogue(id="example", turns=tuple(turns))
+            )
             ontology = _ontology(example) if example.slots != 30 else None
             runs[name] = score(
-                None, {name: [dialogue]}, measures=list(_OF_EXAMPLES), profile="verbatim" if ontology else _PLAIN,
-                ontology=ontology, intervals=False,
+                None, {name: [Dialogue(id="example", turns=turns)]}, measures=list(_OF_EXAMPLES), ontology=ontology,
+                profile="verbatim" if ontology else _PLAIN, intervals=False,
             )[0]  # fmt: skip
         return runs
 
@@ -451,37 +411,26 @@ class _Examples:
         ]
         return _frame(rows, "example", "turn", "side", "slot", "value")
 
-    def errors(self) -> pl.DataFrame:
-        """example, turn, slot of every slot that is not the same on both sides."""
-        rows = [
-            (name, number, slot)
-            for name, example in self._examples.items()
-            for number, turn in enumerate(example.turns)
-            for slot in sorted({*turn["gold"], *turn["pred"]})
-            if turn["gold"].get(slot) != turn["pred"].get(slot)
-        ]
-        return _frame(rows, "example", "turn", "slot")
-
     def printed(self) -> pl.DataFrame:
-        """example, side (gold, words, or what SOM-DST predicts), turn, and whether it is the same as printed."""
-        test, rows = {dialogue_key(one.id): one for one in self._files.multiwoz()}, []
-        rated = {dialogue_key(one.id): one for one in self._files.rated()} if self._files.rated_path() else {}
+        """example, side (gold, or what SOM-DST predicts), turn, and whether it is the same as printed."""
+        test, rated = {dialogue_key(one.id): one for one in self._files.multiwoz()}, {}
+        if path := self._files.rated_path():
+            rated = {dialogue_key(one.id): one for one in self._files.read(path).dialogues}
+        frames = []
         for name, example in self._examples.items():
             key = dialogue_key(example.dialogue)
-            if key not in test:
-                continue
-            gold = [turn.state or {} for turn in test[key].user_turns()]
-            rows += [(name, "gold", *same) for same in _same_printed(example.turns, "gold", gold)]
-            said = enumerate(zip(example.words, _exchanges(test[key]), strict=False))
-            rows += [(name, "words", turn, digest == checksum(*texts)) for turn, (digest, texts) in said]
-            if key in rated:
-                states = [turn.predicted or {} for turn in rated[key].user_turns()]
-                rows += [(name, "predicted", *same) for same in _same_printed(example.turns, "pred", states)]
-        return _frame(rows, "example", "side", "turn", "same")
-
-
-def _no_system() -> Missing:
-    return Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
+            printed = [{side: _state(state) for side, state in turn.items()} for turn in example.turns]
+            gold = [turn.state or {} for turn in test[key].user_turns()] if key in test else []
+            predicted = [turn.predicted or {} for turn in rated[key].user_turns()] if key in rated else []
+            for side, pairs in (
+                ("gold", [(turn["gold"], state) for turn, state in zip(printed, gold, strict=False)]),
+                ("predicted", [(turn["pred"], state) for turn, state in zip(printed, predicted, strict=False)]),
+            ):
+                if pairs:
+                    turns = tuple(Turn(speaker="user", state=state, predicted=other) for state, other in pairs)
+                    same = _same(None, [Dialogue(id=name, turns=turns)])
+                    frames.append(same.with_columns(side=pl.lit(side)))
+        return pl.concat(frames).rename({"dialogue": "example", "user_turn": "turn"})
 
 
 def _frame(rows: Iterable[tuple[Any, ...]], *names: str) -> pl.DataFrame:
@@ -501,6 +450,12 @@ def _silent(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
     ]
 
 
+def _same(gold: Sequence[Dialogue] | None, others: Sequence[Dialogue]) -> pl.DataFrame:
+    """dialogue, user_turn, and whether gold and predicted state are the same under the profile plain."""
+    run = score(gold, {"it": others}, measures="JGA", profile=_PLAIN, intervals=False)[0]
+    return run.table("turn_scores").select(pl.col("dialogue").cast(pl.String), "user_turn", same="exact")
+
+
 def _state(flat: Mapping[str, str]) -> State:
     """A state from ``domain-slot`` to value, as the examples are written."""
     state: State = {}
@@ -518,58 +473,6 @@ def _ontology(example: Example) -> Ontology:
     for domain, slot in (name.split("-", 1) for name in names):
         domains.setdefault(domain, {})[slot] = SlotSpec()
     return Ontology(domains=domains)
-
-
-def _filled(state: State | None) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    for domain, slots in (state or {}).items():
-        yield from ((domain, slot, values) for slot, values in slots.items() if values)
-
-
-def _same_states(gold: Sequence[Dialogue], others: Sequence[Dialogue]) -> pl.DataFrame:
-    """dialogue, user_turn, and whether the states are the same under the profile plain."""
-    states = [
-        Dialogue(id=one.id, turns=tuple(Turn(speaker="user", predicted=turn.state) for turn in one.user_turns()))
-        for one in others
-    ]
-    run = score(gold, {"it": states}, measures="JGA", profile=_PLAIN, intervals=False)[0]
-    return run.table("turn_scores").select("dialogue", "user_turn", pl.col("exact").alias("same"))
-
-
-def _same_printed(
-    printed: Sequence[Mapping[Side, Mapping[str, str]]], side: Side, states: Sequence[State]
-) -> list[tuple[int, bool]]:
-    """Of each turn, whether the printed state is this one."""
-    pairs = zip(printed, states, strict=False)
-    turns = [Turn(speaker="user", state=_state(turn[side]), predicted=state) for turn, state in pairs]
-    run = score(
-        None, {"it": [Dialogue(id="it", turns=tuple(turns))]}, measures="JGA", profile=_PLAIN, intervals=False
-    )[0]  # fmt: skip
-    return list(enumerate(map(bool, run.table("turn_scores")["exact"].to_list())))
-
-
-def _exchanges(dialogue: Dialogue) -> list[tuple[str, str]]:
-    """What the system said, and what the user then said, turn by turn."""
-    question, pairs = "", []
-    for turn in dialogue.turns:
-        if turn.speaker == "user":
-            pairs.append((question, turn.text or ""))
-        question = turn.text or ""
-    return pairs
-
-
-_WRITTEN_OUT = {"n't": " not", "'m": " am", "'d": " would"}
-
-
-def checksum(*texts: str) -> str:
-    """The checksum of the letters and digits of texts, whatever their case, spaces and marks: no words are kept here.
-
-    >>> checksum("I do n't care .") == checksum("i do not care")
-    True
-    """
-    joined = " ".join(texts).casefold()
-    for short, long in _WRITTEN_OUT.items():
-        joined = joined.replace(short, long)
-    return hashlib.sha256("".join(filter(str.isalnum, joined)).encode()).hexdigest()[:8]
 
 
 def _forgetting() -> pl.DataFrame:

@@ -40,24 +40,11 @@ _ASKED = ("name", "type")
 def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
     """``runs`` are lab runs by name, whose conversations are scored as the released ones are."""
     user = _User(data, runs)
-    tables: dict[str, Callable[[], pl.DataFrame]] = {
-        "scores": user.scores,
-        "lab_scores": user.lab_scores,
-        "lab_bars": user.lab_bars,
-        "lab_facts": user.lab_facts,
-        "bars": user.bars,
-        "bars_listed": user.bars_listed,
-        "bar_slots": user.bar_slots,
-        "totals": user.totals,
-        "utterances": user.utterances,
-        "exchanges": user.exchanges,
-        "free_answers": user.free_answers,
-        "goals": user.goals,
-        "map": user.map,
-        "settings": user.settings,
-        "people": user.people,
-        "people_acts": user.people_acts,
-    }
+    names = (
+        "scores", "lab_scores", "lab_bars", "lab_facts", "bars", "bars_listed", "bar_slots", "totals", "utterances",
+        "exchanges", "free_answers", "goals", "map", "settings", "people", "people_acts",
+    )  # fmt: skip
+    tables: dict[str, Callable[[], pl.DataFrame]] = {name: getattr(user, name) for name in names}
     for name in ("behaviours", "patterns", "loops", "confusions", "conversation_facts", "normalisation"):
         tables[name] = partial(user.table, name)
     missing, absent = [], []
@@ -91,6 +78,9 @@ class _User:
     def run(self) -> Run:
         return self._scored(self.folder)
 
+    def table(self, name: str) -> pl.DataFrame:
+        return self.run.table(name)
+
     @cached_property
     def _people(self) -> Run:
         return self._scored(self.test_file)
@@ -106,9 +96,6 @@ class _User:
         if self.test_file is None:
             raise Missing("multiwoz-2.1/test.json is not here", "dialgauge data get multiwoz-2.1")
         return read(self.test_file).dialogues
-
-    def table(self, name: str) -> pl.DataFrame:
-        return self.run.table(name)
 
     def scores(self) -> pl.DataFrame:
         runs = {("released", "map"): self.run, ("released", "no map"): self._scored(self.folder, mapped=False)}
