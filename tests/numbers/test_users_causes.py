@@ -33,11 +33,17 @@ def causes(record: dict[str, Any], verdict: str, measure: str = "", *, without: 
         (FOUR_STARS, FOUR_STARS, POLICY),
         ("taxi inform phone=1", "taxi inform phone=1", SYSTEM),
         (FOUR_STARS, "train inform day=x", HEARING),
+        (FOUR_STARS, "hotel recommend stars=4", POLICY),
+        (FOUR_STARS, "hotel request stars", HEARING),
+        (FOUR_STARS, "hotel nooffer stars=4", HEARING),
+        (FOUR_STARS, "hotel nobook stars=4", HEARING),
+        ("hotel offerbooked ref=1", "hotel inform ref=1", HEARING),
+        ("hotel book ref=1", "hotel offerbooked ref=1", POLICY),
     ],
 )
 def test_a_repetition_without_excuse(answer: str, heard: str, cause: str) -> None:
     record = mishear(talk(HOTEL, [NORTH], [answer], [NORTH, PHONE], []), 1, heard)
-    excuses = ("repeats_while_requesting_info", "proposes_multiple_domains")
+    excuses = ("repeats_while_requesting_info", "proposes_multiple_domains", "repeats_while_booking")
     assert causes(record, "repeated-penalised", without=excuses) == [cause]
 
 
