@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars
 import pytest
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Outcome, State, Task, Turn
@@ -16,13 +15,6 @@ from runs.contract import scores_of
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "runs")
-
-
-@pytest.fixture
-def scores() -> polars.DataFrame:
-    return polars.DataFrame(
-        {"dialogue": ["a", "b"], "measure": ["JGA", "JGA"], "num": [1.0, 3.0], "den": [2.0, 4.0]},
-    )
 
 
 @pytest.fixture
