@@ -76,7 +76,6 @@ class Integrity(Struct, frozen=True, kw_only=True):
     #: Against which tasks it was checked: those that the log stores, those of a task file, or, for want of one, what
     #: most conversations of an id say of their task.
     tasks_from: TasksFrom = "log"
-    #: The same for logs with the same conversations, in whatever order.
 
     @property
     def counts(self) -> dict[Belonging, int]:
