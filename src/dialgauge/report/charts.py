@@ -91,7 +91,8 @@ class RowChart:
 
     def look(self, column: Column) -> str:
         """How a column is drawn: in its tone as a part of a bar, else as a series among others."""
-        return column.tone if self.kind == "bars" else f"series-{self.columns.index(column)}"
+        toned = self.kind == "bars" and (column.tone != "plain" or not self.keyed)
+        return column.tone if toned else f"series-{self.columns.index(column)}"
 
     def total(self, row: Sequence[Cell]) -> float:
         """The length of a bar; 0 if there are no bars."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -81,24 +81,17 @@ def summary(run: Run) -> Table:
 
 
 def flips(run: Run) -> Table | None:
-    """Tasks that pass sometimes and fail sometimes."""
+    """Tasks that pass sometimes and fail sometimes, each with its trials."""
     frame = conversations(run).filter(pl.col("verdict") != NOT_JUDGED)
-    tried = frame.group_by("task", maintain_order=True).agg(
-        pl.col("success").sum().alias("passed"), pl.len().alias("trials"), pl.col("passes").first()
-    )
+    tried = frame.group_by("task").agg(pl.col("success").sum().alias("passed"), pl.len().alias("trials"))
     if not tried.height or tried["trials"].max() == 1:
         return None
-    flipping = tried.filter((pl.col("passed") > 0) & (pl.col("passed") < pl.col("trials")))
-    rows = sorted(
-        flipping.select("task", "passed", "trials").rows(), key=lambda row: (row[1] / row[2], _numeric(row[0]))
-    )
-    table = Table("Tasks that flip", ["task", "passed", "trials"], first=10)
-    for task, _, trials in rows:
-        table.add(task, count_cell(frame.filter(task=task), {"task": task, "verdict": PASSED}), trials)
-    named = some_of((task for task, _, _ in rows), FEW)
+    flipping = set(tried.filter((pl.col("passed") > 0) & (pl.col("passed") < pl.col("trials")))["task"])
+    table = _grid(run, "Tasks that flip", flipping)
+    named = some_of((str(row[0].value) for row in table.rows), FEW)
     never = tried.filter(pl.col("passed") == 0).height
-    shown = f" ({named})" if rows else ""
-    table.answer = f"{len(rows):,} of {counted(tried.height, 'task')} flip{shown}; {never:,} never pass."
+    shown = f" ({named})" if flipping else ""
+    table.answer = f"{len(flipping):,} of {counted(tried.height, 'task')} flip{shown}; {never:,} never pass."
     return table
 
 
@@ -276,21 +269,28 @@ def erring_users(run: Run) -> Table | None:
 
 def task_grid(run: Run) -> Table:
     """Every task with its trials, those first that pass sometimes and fail sometimes."""
-    frame = conversations(run).sort("trial")
+    return _grid(run, "Tasks and their trials", set(conversations(run)["task"]))
+
+
+def _grid(run: Run, title: str, tasks: Collection[str]) -> Table:
+    """Tasks with a cell for each trial, which leads to its conversation; the task leads to all of them side by side."""
+    frame = conversations(run).filter(pl.col("task").is_in(list(tasks))).sort("trial")
     goals = {each.id: " ".join(each.goal.instruction) for each in run.dialogues() if each.goal is not None}
     trials = frame["trial"].drop_nulls().unique().sort().to_list()
     heads = [f"trial {trial}" for trial in trials]
-    table = Table("Tasks and their trials", ["task", *heads, "passed", Column("goal", spare=1)], first=20)
+    table = Table(title, ["task", *heads, "passed", Column("goal", spare=1)], first=10)
     rows = []
     for (task,), own in frame.group_by("task", maintain_order=True):
+        names = own["dialogue"].to_list()
         tried = {
             trial: Cell(success, link=Link(dialogue=name))
             for name, trial, success in own.select("dialogue", "trial", "success").iter_rows()
         }
         passed, judged = int(own["success"].sum()), own["success"].count()
+        side = Cell(str(task), link=Link(dialogue=names[0], beside=tuple(names[1:])))
         cells = [tried.get(trial, Cell(None)) for trial in trials]
-        row = [task, *cells, passed, goals.get(own["dialogue"][0], "")[:100]]
-        rows.append((passed in (0, judged), passed, _numeric(str(task)), row))
+        row: list[Cell | str | int] = [side, *cells, passed, goals.get(names[0], "")[:100]]
+        rows.append((passed in (0, judged), passed / max(judged, 1), _numeric(str(task)), row))
     for *_, row in sorted(rows, key=lambda each: each[:3]):
         table.add(*row)
     return table
