@@ -130,7 +130,11 @@ def test_a_user_that_says_its_whole_goal_once_scores_1(goal: dict[str, Any]) -> 
         stated = [f"{domain} inform {constraint}" for constraint in sorted(wanted(task))]
         turns += [[*stated, *(f"{domain} request {slot}" for slot in task["reqt"])], []]
     for mode in ("reference", "recommended"):
-        found = scores(oracle.talk(goal, *turns), mode=mode)
+        run = surface.users([oracle.talk(goal, *turns)], mode=mode)
+        [(slots, uttered)] = surface.rows(run, "conversation_facts", "slots_wanted", "slots_uttered")
+        assert uttered == slots == sum(len({*task["info"], *task["fail_info"], *task["book"], *task["reqt"]})
+                                       for task in goal.values())  # fmt: skip
+        found = surface.user_scores(run)
         assert found["I-GCDF1"].get("d1", {}).keys() - {oracle.COMBINED} == {d for d in goal if wanted(goal[d])}
         assert found["R-GCDF1"].get("d1", {}).keys() - {oracle.COMBINED} == {d for d in goal if goal[d]["reqt"]}
         for by_dialogue in found.values():
@@ -140,7 +144,9 @@ def test_a_user_that_says_its_whole_goal_once_scores_1(goal: dict[str, Any]) -> 
 @QUICK
 @given(goals)
 def test_a_silent_user_has_precision_1_and_recall_0(goal: dict[str, Any]) -> None:
-    found = scores(oracle.talk(goal, [], []))
+    run = surface.users([oracle.talk(goal, [], [])], mode="recommended")
+    assert surface.rows(run, "conversation_facts", "slots_uttered") == [(0,)]
+    found = surface.user_scores(run)
     for by_dialogue in found.values():
         assert all(triple == (0, 1, 0) for triple in by_dialogue.get("d1", {}).values())
     assert bool(found["I-GCDF1"]) == any(wanted(task) for task in goal.values())

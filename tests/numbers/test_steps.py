@@ -245,22 +245,6 @@ def test_what_amounts_tell_apart_is_the_same_from_the_other_side() -> None:
             assert value == (other[what] if value is None else pytest.approx(other[what], rel=1e-6)), what
 
 
-def test_differences_of_a_thousand_amounts_are_nearly_normal() -> None:
-    chance = random.Random(0)
-    amounts = [[round(chance.lognormvariate(0, 0.5), 4) for _ in range(1000)] for _ in range(2)]
-    runs = [
-        surface.agent(
-            [{"task_id": f"t{n}", "trial": 0, "success": True, "cost": cost} for n, cost in enumerate(own)], name=name
-        )
-        for name, own in zip("ab", amounts, strict=True)
-    ]
-    ours = surface.difference(surface.compared_runs(*runs, resamples=200), "a", "b", "Cost")
-    moved = np.subtract(amounts[0], amounts[1])
-    reach = 1.96 * moved.std() / 1000**0.5
-    assert not ours["significant"]
-    assert (ours["low"], ours["high"]) == pytest.approx((moved.mean() - reach, moved.mean() + reach), abs=0.05 * reach)
-
-
 def test_amounts_of_tasks_tried_unevenly() -> None:
     """The difference of two ratios of sums, each linearised around itself."""
     first, second = costs(1, 0.0, 0, uneven=True), costs(2, 0.2, 2)
