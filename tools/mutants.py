@@ -64,7 +64,10 @@ ROOMS = {
     "users/*": "users_synthetic users_causes users_recommended laws_users users_conversations mends",
 }
 #: Tests marked long that are run all the same.
-LONG = ("tests/numbers/test_lab_numbers.py::test_recordings_dialogue_by_dialogue",)
+LONG = (
+    "tests/numbers/test_lab_numbers.py::test_recordings_dialogue_by_dialogue",
+    "tests/numbers/test_users_conversations.py::test_figures",
+)
 #: Functions that make texts and no numbers.
 SAYS = {
     "__repr__", "__str__", "__format__", "__hash__", "sentence", "_sentence", "uneven_trials", "short_form",

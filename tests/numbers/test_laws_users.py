@@ -236,3 +236,28 @@ def test_what_the_system_says_need_not_be_said_and_what_cannot_be_had_is_not_mis
     silent = scores(oracle.talk(goal, NORTH, []), mode="reference")
     assert silent["I-GCDF1"]["d1"]["hotel"] == pytest.approx((2 / 3, 1, 0.5))
     assert silent["R-GCDF1"]["d1"]["hotel"] == (0, 1, 0)
+
+
+#: How three things are brought across: which of them in which turn of the user, and what figures 4 and 6a call it.
+WAYS: dict[str, list[list[int]]] = {
+    "no_miss_one": [[0, 1, 2]], "no_miss_mult": [[0], [1], [2]], "miss_one": [[], [0, 1]], "miss_mult": [[], [0], [1]],
+    "miss_all": [[], []],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_patterns_of_the_figures(size: int) -> None:
+    """Of parts of the goal that want more than one thing."""
+    wanted = {"info": {"area": "north", "stars": "4", "type": "inn"}, "reqt": {"phone": "?", "post": "?", "fee": "?"}}
+    goal = {"hotel": {part: dict(list(slots.items())[:size]) for part, slots in wanted.items()}}
+    acts = [[f"inform {slot}={value}" for slot, value in wanted["info"].items()],
+            [f"request {slot}" for slot in wanted["reqt"]]]  # fmt: skip
+    records = []
+    for name, way in WAYS.items():
+        turns = [[f"hotel {each[thing]}" for each in acts for thing in turn if thing < size] for turn in way]
+        records.append(oracle.talk(goal, *(said for turn in turns for said in (turn, [])), id=name))
+    figures = surface.user_figures(surface.users(records))
+    bars = {3: dict.fromkeys(WAYS, 1), 2: {"no_miss_one": 2, "no_miss_mult": 2, "miss_all": 1}, 1: {}}[size]
+    for figure in ("4a", "6a"):
+        found = {name: counts["hotel"] for name, counts in figures[figure]["counts"].items() if counts}
+        assert found == bars, figure
