@@ -32,9 +32,13 @@ from dialgauge.text import encodable
 
 #: Pairs of turns from which on states that keep no slot are refused, and not only noted.
 FEW_PAIRS = 3
-_MAY_BE_CHANGES = "more than one reading is possible: no state keeps a slot of the turn before, so these may be changes"
+_MAY_BE_CHANGES = (
+    "more than one reading is possible: hardly any state keeps a slot of the turn before, so these may be changes"
+)
 _HOW_TO_SAY = "a mapping says whether states are changes of each turn, predicted: {at: ..., changes: true} or false"
 MAP_IT = "'dialgauge data map {}' proposes a mapping"
+#: Pairs of turns that tell whether states keep slots.
+_PAIRS = 1_000
 #: Different states that are remembered at once.
 _REMEMBERED = 1 << 17
 
@@ -52,12 +56,12 @@ class StateReader:
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows; states that may be changes are noted or, where there are several, refused."""
-        vanishing: list[str] | None = []
+        kept = KeptSlots()
         for dialogue in self.dialogues(chosen, notes):
-            if vanishing is not None:
-                vanishing = vanishing_slots(dialogue, vanishing)
+            kept.add(dialogue)
             yield dialogue
         stated = [wanted for side in SIDES if (wanted := self._mapping.field(side)) and wanted.changes is not None]
+        vanishing = kept.vanishing
         if not vanishing or stated:
             return
         if len(vanishing) >= FEW_PAIRS:
@@ -304,16 +308,28 @@ def _text_at(row: Row, path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def vanishing_slots(dialogue: Dialogue, found: list[str]) -> list[str] | None:
-    """Where no slot of the turn before is left, after the places found before; None once a state keeps a slot."""
-    states = [turn.predicted if turn.predicted is not None else turn.state or {} for turn in dialogue.turns]
-    slots = [{(domain, slot) for domain in state for slot in state[domain]} for state in states]
-    for number, (before, after) in enumerate(pairwise(slots), 1):
-        if before & after:
-            return None
-        if before and after:
-            found.append(f"dialogue {dialogue.id}, turn {number}")
-    return found
+class KeptSlots:
+    """Whether states keep slots from turn to turn: full states nearly always do, changes of each turn nearly never."""
+
+    def __init__(self) -> None:
+        self._kept, self._places = 0, list[str]()
+
+    def add(self, dialogue: Dialogue) -> None:
+        """Look at the pairs of turns of a dialogue; the first thousand pairs decide."""
+        if self._kept + len(self._places) >= _PAIRS:
+            return
+        states = [turn.predicted if turn.predicted is not None else turn.state or {} for turn in dialogue.turns]
+        slots = [{(domain, slot) for domain in state for slot in state[domain]} for state in states]
+        for number, (before, after) in enumerate(pairwise(slots), 1):
+            if before & after:
+                self._kept += 1
+            elif before and after:
+                self._places.append(f"dialogue {dialogue.id}, turn {number}")
+
+    @property
+    def vanishing(self) -> list[str]:
+        """Where no slot of the turn before is left, if that is so of nine pairs in ten or more; else nothing."""
+        return self._places if 10 * self._kept <= len(self._places) else []
 
 
 def the_decoder(values: Iterable[Any]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from dialgauge.formats.documented import documented_mapping
 from dialgauge.formats.logs.logged import FAILURES, WORDS, number_in
 from dialgauge.formats.logs.messages import ROLES, is_message
 from dialgauge.formats.mapped_logs import LogReader
-from dialgauge.formats.mapped_states import FEW_PAIRS, StateReader, the_decoder, vanishing_slots, whole_number
+from dialgauge.formats.mapped_states import FEW_PAIRS, KeptSlots, StateReader, the_decoder, whole_number
 from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, slots_of, state_of
@@ -281,12 +281,12 @@ def _open_states(
     if mapping.dialogue == "$file" and unread:
         keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
         open_ones.append("what names the dialogue of a row")
-    vanishing: list[str] | None = []
+    kept = KeptSlots()
     for dialogue in found:
-        vanishing = None if vanishing is None else vanishing_slots(dialogue, vanishing)
-    if isinstance(predicted, dict) and len(vanishing or ()) >= FEW_PAIRS:
+        kept.add(dialogue)
+    if isinstance(predicted, dict) and len(kept.vanishing) >= FEW_PAIRS:
         predicted["changes"] = {"CHOOSE": [True, False]}
-        open_ones.append("no turn keeps a slot of the turn before: are these changes of each turn?")
+        open_ones.append("hardly any turn keeps a slot of the turn before: are these changes of each turn?")
     return open_ones
 
 
