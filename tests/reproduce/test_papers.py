@@ -106,7 +106,7 @@ def test_fga(fga: Reproduction, expected: Path) -> None:
     assert (sample["exact matches (M1)"].ours, sample["exact matches (M1)"].verdict) == (375, "computed")
     assert {line.verdict for line in lines(fga, "Figure 2, MUL0379.json").values()} == {"exact", "holds"}
     assert fga.tally() == {
-        "exact": 24, "holds": 46, "within spread": 8, "computed": 9, "differs": 8, "cannot be computed": 45,
+        "exact": 24, "holds": 44, "within spread": 8, "computed": 9, "differs": 8, "cannot be computed": 45,
     }  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def test_rsa(rsa: Reproduction, expected: Path) -> None:
     assert correlation.ours == "SA 0.746, RSA 0.548, RSA(empty=one) 0.697, turns 751"
     assert lines(rsa, "Section 1")["MultiWOZ is the most used dataset"].ours == "MultiWOZ 19, the next 5"
     assert rsa.tally() == {
-        "exact": 32, "holds": 53, "within spread": 20, "computed": 8, "differs": 5, "cannot be computed": 40,
+        "exact": 32, "holds": 51, "within spread": 20, "computed": 8, "differs": 5, "cannot be computed": 40,
     }  # fmt: skip
 
 
