@@ -29,7 +29,7 @@ WORDS = Vocabulary(TOWN.domain, TOWN.spoken)
 )
 def test_an_answer_is_right_plainly_another_one_unsure_or_none(slot: str, true: str, reply: str, status: str) -> None:
     reader = AnswerReader(WORDS["hotel"], reply)
-    assert reader.status(WORDS["hotel"].slots[slot], true, [slot], ())[0] == status
+    assert reader.status(WORDS["hotel"].slots[slot], true, [slot], (), {})[0] == status
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ is left alone: nothing is denied, retracted or guessed here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from dialgauge.agents.vocabulary import (
@@ -20,6 +20,7 @@ from dialgauge.agents.vocabulary import (
     Vocabulary,
     Words,
     is_any,
+    like,
     phrase_of,
 )
 from dialgauge.dialogue import DONTCARE, Act, Call, Turn
@@ -143,19 +144,25 @@ class _Reading:
         ]  # fmt: skip
         return self.slots_of((before or asked)[-1]) if before or asked else ()
 
-    def own(self, slot: str) -> list[Place]:
+    def own(self, slot: str, taken: Collection[int] = ()) -> list[Place]:
         """Values that stand at the slot's label."""
-        return [place for place in self.told[slot] if slot in self.owner(place)]
+        return [place for place in self.told[slot] if place.first not in taken and slot in self.owner(place)]
 
-    def loose(self, slot: str, explained: Collection[str] = ()) -> list[Place]:
-        """Values without a label, but for those that are said for another reason."""
-        known = {phrase_of(value) for value in explained}
-        return [
-            place
-            for place in self.told[slot]
-            if not self.owner(place) and phrase_of(place.value) not in known
-            and self.text.words[place.first : place.last] not in known
-        ]  # fmt: skip
+    def loose(self, slot: str, taken: Collection[int]) -> list[Place]:
+        """Values without a label."""
+        return [place for place in self.told[slot] if place.first not in taken and not self.owner(place)]
+
+    def taken(self, said: Collection[str], others: Mapping[str, str]) -> set[int]:
+        """The words of values that were said before, or are the true ones of other slots."""
+        known = {phrase: "" for value in (*said, *others.values()) if (phrase := phrase_of(value))}
+        places = list(self.text.find(known, max(map(len, known), default=0)))
+        for name, told in self.told.items():
+            true = others.get(name, "")
+            places += [
+                place for place in told
+                if phrase_of(place.value) in known or (true and self.words.slots[name].same(place.value, true))
+            ]  # fmt: skip
+        return {at for place in places for at in range(place.first, place.last)}
 
     def behind(self, label: Place) -> str:
         """The text behind a label and a colon, up to the next label, comma or end of the sentence."""
@@ -219,7 +226,9 @@ class AnswerReader:
         if slot.kind == "yes-no":
             if polarity := reading.polarity(slot.name, alone=alone):
                 return polarity
-        elif places := reading.own(slot.name) or (reading.loose(slot.name, explained) if alone else []):
+        elif places := reading.own(slot.name) or (
+            reading.loose(slot.name, reading.taken(explained, {})) if alone else []
+        ):
             values = [place.value for place in places] if slot.listed else [places[0].value.partition("|")[0]]
             return "; ".join(dict.fromkeys(values))
         labels = [label for label in reading.labels if slot.name in reading.slots_of(label)]
@@ -229,26 +238,34 @@ class AnswerReader:
         return text if slot.kind in ("text", "code") else ""
 
     def status(
-        self, slot: SlotWords, truth_: str, asked: Collection[str], explained: Collection[str]
+        self, slot: SlotWords, truth_: str, asked: Collection[str], said: Collection[str], others: Mapping[str, str]
     ) -> tuple[Status, str]:
-        """How the reply answers for a slot whose value is ``truth_``, and with which value."""
+        """How the reply answers for a slot whose value is ``truth_``, and with which value; ``others`` are the true
+        values of the other slots."""
         reading, alone = self._reading, self._alone(slot, asked)
+        explained = {*said, *others.values()}
         unknown = _UNKNOWN.search(reading.text.text) is not None
         if slot.kind == "yes-no":
             said = reading.polarity(slot.name, alone=alone)
             if said and truth_ != UNKNOWN:
                 return ("right" if truth(said) == truth(truth_) else "other"), said
         else:
-            own = reading.own(slot.name)
+            taken = reading.taken(said, others)
+            own = reading.own(slot.name, taken)
             if truth_ == UNKNOWN and own:
                 return "other", own[0].value
             if truth_ != UNKNOWN and self._stands(slot, truth_, own):
                 return "right", truth_
-            wrong = own or (reading.loose(slot.name, explained) if alone else [])
-            if wrong:
-                several = not own and len({place.value for place in wrong}) > 1
-                perhaps = truth_ == UNKNOWN or several or reading.rest(explained) & set(phrase_of(truth_))
-                return ("unsure" if perhaps else "other"), wrong[0].value
+            places = list(reading.text.places(like(truth_))) if slot.kind == "code" and truth_ != UNKNOWN else []
+            if slot.kind == "text":
+                places = reading.told[slot.name]
+            free = [place for place in places if place.first not in taken]
+            wrong = free or own or (reading.loose(slot.name, taken) if alone else [])
+            if wrong and truth_ != UNKNOWN:
+                several = not free and not own and len({place.value for place in wrong}) > 1
+                partly = slot.kind == "text" and set(phrase_of(truth_)) & reading.rest([*explained, wrong[0].value])
+                part = slot.kind == "text" and set(phrase_of(wrong[0].value)) <= set(phrase_of(truth_))
+                return ("unsure" if several or partly or part else "other"), wrong[0].value
         labelled = any(slot.name in reading.slots_of(label) for label in reading.labels)
         if unknown or (labelled and truth_ == UNKNOWN):
             return ("right" if truth_ == UNKNOWN else "unsure"), UNKNOWN
@@ -282,7 +299,10 @@ class AnswerReader:
         text = [(said, bool(_NOT.search(said))) for _, said in self._reading.sentences()]
         if any(_MADE.search(said) and not denied and "?" not in said for said, denied in text):
             return "made"
-        return "not made" if any(denied for _, denied in text) else ""
+        if any(denied for _, denied in text):
+            return "not made"
+        forms = [self._words.slots[slot].form for slot in self._words.service.gives]
+        return "made" if any(form and form.search(self._reading.text.text) for form in forms) else ""
 
     def questions(self, told: Collection[str]) -> Iterator[str]:
         """The slots that are asked for: the domain's own question, or a label in a question without its value."""

@@ -25,6 +25,8 @@ _TOKEN = re.compile(r"\n|(?:(?<![\w)])[-−])?\d+(?:[.,:]\d+)*|[^\W\d_]+|\.{2,}|
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 #: Codes that are not in the rows: a phone number, or letters with digits.
 _CODE = re.compile(r"\+?\d[\d -]{5,}\d|\b(?=\w*\d)(?=\w*[^\W\d_])\w{4,}\b")
+#: The references of a desk whose domain does not say how they are made.
+_REFERENCE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])[^\W_]{8}\b")
 #: A number with its currency or unit.
 _QUANTITY = re.compile(r"[£$€]?\s*[-−]?\d[\d.,]*\s*[^\W\d]*")
 _NUMBER_WORDS = (
@@ -104,9 +106,11 @@ class SlotWords:
         also: Mapping[str, str],
         *,
         listed: bool = False,
+        form: re.Pattern[str] | None = None,
     ) -> None:
-        """``also`` are other phrases for values; ``listed``: a row may have several values."""
-        self.listed = listed
+        """``also`` are other phrases for values; ``listed``: a row may have several values; ``form`` is that of the
+        codes that a booking gives."""
+        self.listed, self.form = listed, form
         self.name, self.label, self.kind = name, label, kind
         self.values = tuple(dict.fromkeys(values))
         self.labels = {phrase for text in (label, *labels) if (phrase := phrase_of(text))}
@@ -154,6 +158,14 @@ class SlotWords:
         if self.kind == "number" and _amount(truth) is not None:
             return _amount(told) == _amount(truth)
         return _joined(told) == _joined(truth) if self.kind == "code" else phrase_of(told) == phrase_of(truth)
+
+
+def like(code: str) -> re.Pattern[str]:
+    """Codes of the form of one: digits where it has digits, letters elsewhere, with or without spaces."""
+    if not any(map(str.isdigit, code)):
+        return _REFERENCE
+    signs = (r"\d" if sign.isdigit() else r"[^\W\d_]" for sign in code if sign.isalnum())
+    return re.compile(rf"(?<!\w){'[ -]?'.join(signs)}(?!\w)")
 
 
 def _joined(text: str) -> str:
@@ -241,12 +253,15 @@ class ServiceWords:
         values = [text for value in values if (text := value.strip()) and text.lower() not in ("?", "none", "unknown")]
         values += takes.words if takes else ()
         kind: Kind = _kind(values)
+        form = None
         if wish is not None and wish.match == "yes-no":
             kind = "yes-no"
         elif takes is not None and takes.kind in ("day", "time", "number"):
             kind = takes.kind
-        elif service.book is not None and slot in service.book.gives and slot not in service.book.made:
-            kind = "code"
+        elif service.book is not None and slot in service.book.gives:
+            made = "".join(part[0] for part in service.book.made.get(slot, ()))
+            if not made or any(map(str.isdigit, made)):
+                kind, form = "code", like(made)
         label = self.label(slot)
         usual = {
             word for name in (slot.lower(), *label.lower().split()) for word in _SYNONYMS.get(name, "").split(", ")
@@ -254,7 +269,7 @@ class ServiceWords:
         unit = [wish.unit] if wish is not None and wish.unit else []
         also = {text: value for value, texts in words.values.items() for text in texts}
         labels = [slot.replace("_", " "), *words.also, *unit, *usual]
-        return SlotWords(slot, label, kind, values, labels, also, listed=listed)
+        return SlotWords(slot, label, kind, values, labels, also, listed=listed, form=form)
 
 
 def _kind(values: Sequence[str]) -> Kind:

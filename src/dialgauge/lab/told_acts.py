@@ -144,8 +144,8 @@ class _ToldActs:
             value = known.get(slot, UNKNOWN)
             if slot not in talk.words.slots or (talk.row is None and slot not in gives and service.rows is not None):
                 continue
-            others = explained | {other for name, other in known.items() if name != slot}
-            status, told = reader.status(talk.words.slots[slot], value, asked, others)
+            others = {name: other for name, other in known.items() if name != slot and name in talk.words.slots}
+            status, told = reader.status(talk.words.slots[slot], value, asked, explained, others)
             name = service.act_name("book" if confirmed and slot in talk.given else "inform")
             if status == "right" and (slot in asked or value != UNKNOWN):
                 talk.right.add(slot)

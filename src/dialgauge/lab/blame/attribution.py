@@ -95,7 +95,7 @@ def _blame(
         if not outcome.success:
             code = "all_held" if talk.user_acts else "acts_not_recorded"
             unclear = blame_for(dialogue.id, task.domain, code, talk.last)
-            domains[task.domain] = replace(min(broken or [technical or unclear], key=chain_order), unit=task.domain)
+            domains[task.domain] = replace(min(broken or [technical or unclear], key=_by_evidence), unit=task.domain)
     user_seen = talk.user_acts and talk.system_acts and talk.user_hears
     system_seen = talk.user_acts and talk.system_hears
     return replace(
@@ -104,6 +104,11 @@ def _blame(
         user_erred="user" in sides or (False if user_seen or technical else None),
         system_erred="system" in sides or (False if system_seen or technical else None),
     )
+
+
+def _by_evidence(blame: Blame) -> tuple[bool, tuple[int, int]]:
+    """First what is known to have gone wrong, then what the lab did not understand; each in the order of the chain."""
+    return blame.side == "lab", chain_order(blame)
 
 
 def _all_held(dialogue: Dialogue, goal: DomainGoal) -> bool:
