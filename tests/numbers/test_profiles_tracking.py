@@ -210,6 +210,13 @@ def test_a_profile_of_ones_own(tmp_path: Path) -> None:
     assert list(surface.counts(surface.tracking(*states, profile=str(path))).values()) == [count for *_, count in turns]
 
 
+@pytest.mark.parametrize("name", ["hotel-", "-price", "hotel"])
+def test_no_name_of_a_slot(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "ours.yaml"
+    path.write_text(f"name: ours\nextends: canon\nrename: {{slots: {{{name}: hotel-pricerange}}}}\n")
+    assert surface.refused(surface.tracking, {"d": [{}]}, {"d": [{}]}, profile=str(path))
+
+
 @pytest.mark.parametrize(
     ("choice", "wanted"), [("gold_values: first", [1, 0, 0]), ("predicted_values: any", [1, 1, 1])]
 )

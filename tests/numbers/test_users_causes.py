@@ -71,6 +71,19 @@ def test_a_request_repeated_after_its_answer() -> None:
         assert causes(mishear(record, 1, other), "repeated-penalised") == [HEARING]
 
 
+def lost_labels(record: dict[str, Any]) -> list[set[str]]:
+    """Our reasons for the points that repetitions lose."""
+    penalised = [row for row in surface.user_verdicts(surface.users([record])) if row[4] == "repeated-penalised"]
+    return [{label.removeprefix("lost/") for label in row[6] if label.startswith("lost/")} for row in penalised]
+
+
+def test_reasons_of_repetitions() -> None:
+    """Seven of nine are forgiven where the system asks again; none without a reason."""
+    assert lost_labels(talk(HOTEL, *([NORTH], ["hotel request area"]) * 9)) == [{"limit_exceeded", "loop"}] * 2
+    assert lost_labels(talk(HOTEL, *([NORTH], []) * 4)) == [{"loop"}] * 3
+    assert lost_labels(talk(HOTEL, [NORTH, PHONE], [ANSWER], [PHONE], [ANSWER])) == [{"answer_heard"}]
+
+
 def test_a_request_that_the_system_does_not_understand() -> None:
     """Three repetitions are forgiven; two more cost a point each, which the system loses."""
     again = [turn for number in range(5) for turn in ([PHONE, f"hotel inform type={number}"], [FOUR_STARS])]
@@ -78,6 +91,7 @@ def test_a_request_that_the_system_does_not_understand() -> None:
     for place in range(0, 12, 2):
         record = mishear(record, place, NORTH)
     assert causes(record, "repeated-penalised", "R-GCDF1") == [SYSTEM_HEARING] * 2
+    assert lost_labels(record) == [{"limit_exceeded"}] * 2
 
 
 def test_what_the_goal_does_not_have() -> None:
