@@ -35,9 +35,9 @@ class Terminal:
         self.colour = colour
 
     def page(self, page: Page) -> str:
-        """The whole page, its verdict first."""
-        blocks = [self._paragraph(page.verdict, "strong")]
-        blocks += [self._paragraph(warning, "warn") for warning in page.warnings]
+        """The whole page: what puts its numbers in doubt, its verdict, then the rest."""
+        blocks = ["".join(self._paragraph(warning, "warn") for warning in page.warnings)]
+        blocks.append(self._paragraph(page.verdict, "strong"))
         blocks += map(self.table, page.tables.values())
         for first, *others in page.dialogues:
             blocks += [self.difference(first, other) for other in others] or [self.transcript(first)]
