@@ -20,7 +20,6 @@ from dialgauge.agents.vocabulary import (
     Vocabulary,
     Words,
     is_any,
-    like,
     phrase_of,
 )
 from dialgauge.dialogue import DONTCARE, Act, Call, Turn
@@ -126,10 +125,7 @@ class _Reading:
             yield number, self.text.written(inside[0], inside[-1] + 1)
 
     def owner(self, place: Place) -> tuple[str, ...]:
-        """The slots whose label stands nearest before a value in its sentence, or right behind it.
-
-        In "The fee? It is 12." it stands in the sentence before.
-        """
+        """The slots whose label stands nearest before a value in its sentence, or right behind it."""
         sentence = self.sentence[place.first]
         near = [label for label in self.labels if self.sentence[label.first] == sentence]
         behind = [label for label in near if label.first == place.last]
@@ -138,11 +134,7 @@ class _Reading:
             return self.slots_of(before[-1])
         if behind and not set(self.text.words[behind[-1].last : behind[-1].last + 1]) & {":", "="}:
             return self.slots_of(behind[0])
-        asked = [
-            label for label in self.labels
-            if self.sentence[label.first] == sentence - 1 and self.text.words[label.last : label.last + 1] == ("?",)
-        ]  # fmt: skip
-        return self.slots_of((before or asked)[-1]) if before or asked else ()
+        return self.slots_of(before[-1]) if before else ()
 
     def own(self, slot: str, taken: Collection[int] = ()) -> list[Place]:
         """Values that stand at the slot's label."""
@@ -246,9 +238,9 @@ class AnswerReader:
         explained = {*said, *others.values()}
         unknown = _UNKNOWN.search(reading.text.text) is not None
         if slot.kind == "yes-no":
-            said = reading.polarity(slot.name, alone=alone)
-            if said and truth_ != UNKNOWN:
-                return ("right" if truth(said) == truth(truth_) else "other"), said
+            answer = reading.polarity(slot.name, alone=alone)
+            if answer and truth_ != UNKNOWN:
+                return ("right" if truth(answer) == truth(truth_) else "other"), answer
         else:
             taken = reading.taken(said, others)
             own = reading.own(slot.name, taken)
@@ -256,16 +248,16 @@ class AnswerReader:
                 return "other", own[0].value
             if truth_ != UNKNOWN and self._stands(slot, truth_, own):
                 return "right", truth_
-            places = list(reading.text.places(like(truth_))) if slot.kind == "code" and truth_ != UNKNOWN else []
-            if slot.kind == "text":
-                places = reading.told[slot.name]
-            free = [place for place in places if place.first not in taken]
+            plain = [*reading.told[slot.name]] if slot.kind == "text" else []
+            if truth_ != UNKNOWN and (alike := slot.like(truth_)):
+                plain += reading.text.places(alike)
+            free = [place for place in plain if place.first not in taken]
             wrong = free or own or (reading.loose(slot.name, taken) if alone else [])
             if wrong and truth_ != UNKNOWN:
                 several = not free and not own and len({place.value for place in wrong}) > 1
-                partly = slot.kind == "text" and set(phrase_of(truth_)) & reading.rest([*explained, wrong[0].value])
-                part = slot.kind == "text" and set(phrase_of(wrong[0].value)) <= set(phrase_of(truth_))
-                return ("unsure" if several or partly or part else "other"), wrong[0].value
+                true, told = set(phrase_of(truth_)), set(phrase_of(wrong[0].value))
+                partly = slot.kind == "text" and (told <= true or true & reading.rest([*explained, *told]))
+                return ("unsure" if several or partly else "other"), wrong[0].value
         labelled = any(slot.name in reading.slots_of(label) for label in reading.labels)
         if unknown or (labelled and truth_ == UNKNOWN):
             return ("right" if truth_ == UNKNOWN else "unsure"), UNKNOWN

@@ -151,6 +151,15 @@ class SlotWords:
             case _:
                 return list(text.find(self.phrases, self._longest))
 
+    def like(self, truth: str) -> re.Pattern[str] | None:
+        """What looks like one value and may be another: codes of its form, or its text with other digits."""
+        if self.kind == "code":
+            return _like(truth)
+        if self.kind != "text" or not any(map(str.isdigit, truth)):
+            return None
+        form = re.sub(r"\d+", r"\\d+", re.escape(truth))
+        return re.compile(rf"\b{form}\b", re.IGNORECASE)
+
     def same(self, told: str, truth: str) -> bool:
         """Is what was told the value?"""
         if self.kind == "time":
@@ -160,7 +169,7 @@ class SlotWords:
         return _joined(told) == _joined(truth) if self.kind == "code" else phrase_of(told) == phrase_of(truth)
 
 
-def like(code: str) -> re.Pattern[str]:
+def _like(code: str) -> re.Pattern[str]:
     """Codes of the form of one: digits where it has digits, letters elsewhere, with or without spaces."""
     if not any(map(str.isdigit, code)):
         return _REFERENCE
@@ -261,7 +270,7 @@ class ServiceWords:
         elif service.book is not None and slot in service.book.gives:
             made = "".join(part[0] for part in service.book.made.get(slot, ()))
             if not made or any(map(str.isdigit, made)):
-                kind, form = "code", like(made)
+                kind, form = "code", _like(made)
         label = self.label(slot)
         usual = {
             word for name in (slot.lower(), *label.lower().split()) for word in _SYNONYMS.get(name, "").split(", ")
