@@ -146,6 +146,14 @@ def test_what_a_loop_kept_the_user_from_saying() -> None:
     assert set(causes(moved_on, "missing")) == {POLICY}
 
 
+def test_how_conversations_end() -> None:
+    bye: list[list[str]] = [["general bye"], []]
+    ways = {"goodbye": ([NORTH], [], *bye), "open": ([NORTH], []), "loop": (*([NORTH], []) * 4, *bye)}
+    for end, turns in ways.items():
+        run = surface.users([talk(HOTEL, *turns)])
+        assert surface.rows(run, "conversation_facts", "end") == [(end,)]
+
+
 def test_shares_of_f1() -> None:
     """One of two users forgets its only request."""
     talks = [talk(HOTEL, [NORTH], [], id="a"), talk(HOTEL, [NORTH, PHONE], [], id="b")]
