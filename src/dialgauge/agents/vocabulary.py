@@ -26,7 +26,7 @@ _ARTICLES = frozenset(("a", "an", "the", "some"))
 #: Codes that are not in the rows: a phone number, or letters with digits.
 _CODE = re.compile(r"\+?\d[\d -]{5,}\d|\b(?=\w*\d)(?=\w*[^\W\d_])\w{4,}\b")
 #: The references of a desk whose domain does not say how they are made.
-_REFERENCE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])[^\W_]{8}\b")
+_REFERENCE = re.compile(r"\b(?=\w*[^\W\d_])(?:[A-Z\d]{8}|(?=\w*\d)[^\W_]{8})\b")
 #: A number with its currency or unit.
 _QUANTITY = re.compile(r"[£$€]?\s*[-−]?\d[\d.,]*\s*[^\W\d]*")
 _NUMBER_WORDS = (
