@@ -125,7 +125,10 @@ class _Reading:
             yield number, self.text.written(inside[0], inside[-1] + 1)
 
     def owner(self, place: Place) -> tuple[str, ...]:
-        """The slots whose label stands nearest before a value in its sentence, or right behind it."""
+        """The slots whose label stands nearest before a value in its sentence, or right behind it.
+
+        In "The fee? It is 12." it stands in the sentence before.
+        """
         sentence = self.sentence[place.first]
         near = [label for label in self.labels if self.sentence[label.first] == sentence]
         behind = [label for label in near if label.first == place.last]
@@ -134,7 +137,11 @@ class _Reading:
             return self.slots_of(before[-1])
         if behind and not set(self.text.words[behind[-1].last : behind[-1].last + 1]) & {":", "="}:
             return self.slots_of(behind[0])
-        return self.slots_of(before[-1]) if before else ()
+        asked = [
+            label for label in self.labels
+            if self.sentence[label.first] == sentence - 1 and self.text.words[label.last : label.last + 1] == ("?",)
+        ]  # fmt: skip
+        return self.slots_of((before or asked)[-1]) if before or asked else ()
 
     def own(self, slot: str, taken: Collection[int] = ()) -> list[Place]:
         """Values that stand at the slot's label."""
