@@ -74,7 +74,7 @@ def test_without_torch_the_error_has_the_line_that_installs_it(monkeypatch: pyte
     [
         ("no_such_package_at_all.rankers:Some", "No module named 'no_such_package_at_all'"),
         ("dialgauge.rankers.task:NoSuchRanker", "has no attribute 'NoSuchRanker'"),
-        ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, but RankingTask is not one"),
+        ("dialgauge.rankers.task:RankingTask", "a subclass of ReplyModel is expected, but it is <class"),
     ],
 )
 def test_a_plugin_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, value: str, message: str) -> None:
