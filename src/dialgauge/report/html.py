@@ -123,6 +123,7 @@ def _rendered(template: str, page: Page, links: Links, prefix: str = "", **more:
         choice=lambda link: links.choice(link, page),
         anchor=lambda place, turn=None: prefix + anchor(page, place, turn),
         prefix=prefix,
+        headed=template != "notebook.html",  # a notebook shows no title of the page
         **more,
     )  # fmt: skip
 
