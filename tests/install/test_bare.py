@@ -52,13 +52,12 @@ OWN_CALLS = (
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
     BareCall("tasks score", (*_TASKS, "--measures", "BLEU"), 2, "tasks"),
-    BareCall("compare", CALLS["compare"]),
+    BareCall("compare", (*CALLS["compare"], "--figures", "drawn")),
     BareCall("lab run", CALLS["lab run"]),
     BareCall(
         "lab run", ("-n", "1", "--system", "llm-system", "--endpoint", "local", "--store", "new"), 2, "local-model"
     ),
     BareCall("lab study", CALLS["lab study"]),
-    BareCall("lab study", (*CALLS["lab study"], "--figures", "drawn")),
     BareCall("explore", ("--store", "store"), 2, "explorer"),
     BareCall("sql", CALLS["sql"], 2, "sql"),
     BareCall("report", ("{first}", "--store", "two", "--out", "report.html")),
