@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import dialgauge
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import read
 from support.examples import EXAMPLES
 from support.reading import read_bytes, read_json
 
@@ -78,28 +75,3 @@ def test_rows_of_a_dialogue_stand_together_and_holes_keep_the_place() -> None:
     recorded = {one.id: [turn.predicted is not None for turn in one.turns] for one in dialogues}
     assert recorded == {"d": [True, True, False, True], "e": [True, True], "f": [False, False, True]}
     assert notes.counts["missing turns, left as holes"] == 3
-
-
-def test_dialogues_whose_turns_have_predictions_are_predictions(tmp_path: Path) -> None:
-    """With and without the system's turns, the states are those of rows; ids become the original ones."""
-    states = [{}, {"hotel": {"area": "north"}}, {"hotel": {"area": "north", "stars": "4"}}]
-    users = [
-        {
-            "speaker": "user",
-            "utterance": "hi",
-            "utt_idx": 2 * n,
-            "state": state,
-            "predictions": {"state": states[n - 1]},
-        }
-        for n, state in enumerate(states)
-    ]
-    systems = [{"speaker": "system", "utterance": "yes", "utt_idx": 2 * n + 1} for n in range(3)]
-    both = [turn for pair in zip(users, systems, strict=True) for turn in pair]
-    rows, _ = read_json("convlab3-predictions", [{"dialogue_id": "multiwoz21-test-0", **turn} for turn in users])
-    file = tmp_path / "predicted.json"
-    for turns in (users, both):
-        file.write_text(json.dumps([{"dialogue_id": "multiwoz21-test-0", "original_id": "MUL1.json", "turns": turns}]))
-        corpus = read(file)
-        assert (corpus.format, corpus.dialogues[:]) == ("convlab3-predictions", rows)
-    gold: dict[str, list[dict[str, str]]] = {"multiwoz21-test-0": [{}] * 3}
-    assert float(dialgauge.score(gold, [file], measures="JGA", intervals=False)[0]["JGA"]) == 1 / 3

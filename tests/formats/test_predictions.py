@@ -188,6 +188,34 @@ def test_reading_what_was_written_gives_the_same_states(corpus: list[Dialogue]) 
     assert not notes.counts
 
 
+# -- what language models write --------------------------------------------------------------------------------------
+
+AREA: State = {"hotel": {"area": ("north",)}}
+INVALID = "invalid outputs, scored as empty predictions"
+ODD = "values that are none, or have no slot, kept as wrong values"
+
+
+@pytest.mark.parametrize(
+    ("output", "state", "noted"),
+    [
+        ({"hotel-area": "north", "hotel": {"stars": None}}, AREA, {}),
+        ({"belief_state": {"hotel": {"area": "north", "name": "none"}}}, AREA, {}),
+        ('Sure! {"hotel": {"area": "north"}}', AREA, {}),
+        ({"hotel": {"stars": 4, "parking": True}}, {"hotel": {"stars": ("4",), "parking": ("true",)}}, {}),
+        ({"hotel": {"area": {"value": "north"}}}, {"hotel": {"area": ("{'value': 'north'}",)}}, {ODD: 1}),
+        ({"hotel": "north"}, {"hotel": {"(no slot)": ("north",)}}, {ODD: 1}),
+        ("I am sorry.", {}, {INVALID: 1}),
+        (["hotel"], {}, {INVALID: 1}),
+    ],
+)
+def test_what_a_model_wrote_is_a_state_or_an_invalid_output(output: Any, state: State, noted: dict[str, int]) -> None:
+    line = json.dumps({"dialogue": "d", "turn": 0, "output": output}).encode()
+    entry = {"d": [{"response": "", "state": output}]}
+    for [dialogue], notes in (read_bytes("llm-output", line), read_json("mwzeval", entry)):
+        assert dialogue.turns[0].predicted == state
+        assert dict(notes.counts) == noted
+
+
 # -- human evaluation ------------------------------------------------------------------------------------------------
 
 EXAMPLE = EXAMPLES["human-eval"]

@@ -17,15 +17,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek
-from dialgauge.formats.jsonfile import Listed, decode, elements_of
+from dialgauge.formats.jsonfile import Listed, decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.predictions.reading import (
-    Pieces,
-    PredictionFormat,
-    else_loosely,
-    grouped,
-    loose_state,
-)
+from dialgauge.formats.predictions.reading import Pieces, PredictionFormat, grouped
 from dialgauge.formats.predictions.states import alternatives
 from dialgauge.formats.source import Part
 
@@ -88,7 +82,7 @@ class ConvLab3(DialogueFormat):
         if not isinstance(turns, list) or not turns or not isinstance(turns[0], dict):
             return False
         marks = {"utt_idx", "dialogue_acts"} & turns[0].keys()
-        return "frames" not in turns[0] and bool(marks) and not _are_predicted(turns)
+        return bool(marks) and turns[0].keys().isdisjoint(("frames", "predictions"))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = ConvlabStates(part)
@@ -109,7 +103,7 @@ class ConvlabStates:
     """
 
     def __init__(self, part: Part) -> None:
-        values = self.values = cache(partial(alternatives, separators="|"))
+        values = cache(partial(alternatives, separators="|"))
 
         def kept(slots: dict[str, str]) -> dict[str, Values]:
             return {slot: several for slot, value in slots.items() if value and (several := values(value))}
@@ -172,33 +166,19 @@ def _goal(raw: _Goal | None) -> Goal | None:
     return Goal(tasks=tasks, message=(raw.description,) if raw.description else ())
 
 
-class _Predicted(Struct, gc=False, frozen=True):
+class _Predicted(Struct, gc=False):
     state: Raw = Raw()
 
 
-class _PredictedTurn(Struct, gc=False, kw_only=True):
+class _Row(Struct, gc=False):
+    dialogue_id: str
     utt_idx: int
-    predictions: _Predicted = _Predicted()
+    predictions: _Predicted
     state: dict[str, Raw] | UnsetType = UNSET
     utterance: str = ""
-    speaker: Literal["user", "system"] = "user"
 
 
-class _Row(_PredictedTurn, gc=False, kw_only=True):
-    """Turns stand in a list of rows that name their dialogue, or in a dialogue that has a list of them."""
-
-    dialogue_id: str
-    predictions: _Predicted
-    original_id: Any = None
-
-
-class _PredictedDialogue(Struct, gc=False):
-    dialogue_id: str
-    turns: list[_PredictedTurn]
-    original_id: Any = None
-
-
-_ROWS, _PREDICTED_DIALOGUES = Listed(_Row), Listed(_PredictedDialogue)
+_ROWS = Listed(_Row)
 _DOMAINS = msgspec.json.Decoder(dict[str, Raw])
 
 
@@ -207,7 +187,6 @@ class ConvLab3Predictions(PredictionFormat):
 
     ``{"dialogue_id": "multiwoz21-test-0", "utt_idx": 0, "state": {...}, "predictions": {"state": {...}}}``
 
-    Or dialogues of the unified format whose turns have ``predictions``; those of the system may be left out.
     ``utt_idx`` counts the turns of both speakers, so user turns are 0, 2, 4, ...
     """
 
@@ -217,39 +196,20 @@ class ConvLab3Predictions(PredictionFormat):
 
     def recognise(self, peek: Peek) -> bool:
         first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
-        if not isinstance(first, dict) or "dialogue_id" not in first:
-            return False
-        return {"utt_idx", "predictions"} <= first.keys() or _are_predicted(first.get("turns"))
+        return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
     def begin(self) -> None:
         states = self._gold = ConvlabStates(self.part)
-        loose = partial(loose_state, text=states.values)
-        strict = else_loosely(lambda raw: states.read(decode(_DOMAINS, raw, self.part)), loose)
-        self._states = Pieces(strict, self)
+        self._states = Pieces(lambda content, seen: states.read(decode(_DOMAINS, content, self.part)), self)
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
-        objects = elements_of(self.part.buffer(), self.part)
-        if not objects or "turns" not in decode(_DOMAINS, objects[0], self.part):
-            rows = ((row.dialogue_id, str(row.utt_idx // 2), row) for row in _ROWS.read(self.part, self.notes))
-            yield from grouped(rows).items()
-            return
-        for dialogue in _PREDICTED_DIALOGUES.read(self.part, self.notes):
-            self.notes.add("field original_id dropped", int(dialogue.original_id is not None))
-            turns = [(str(turn.utt_idx // 2), turn) for turn in dialogue.turns if turn.speaker == "user"]
-            self.notes.add("system turns dropped", len(dialogue.turns) - len(turns))
-            if turns:
-                yield dialogue.dialogue_id, turns
+        rows = ((row.dialogue_id, str(row.utt_idx // 2), row) for row in _ROWS.read(self.part, self.notes))
+        return grouped(rows).items()
 
-    def made(self, content: _PredictedTurn) -> Iterable[Turn]:
+    def made(self, content: _Row) -> Iterable[Turn]:
         yield Turn(
             speaker="user",
             text=content.utterance,
             state=None if content.state is UNSET else self._gold.read(content.state),
             predicted=self._states.optional(content.predictions.state),
         )
-
-
-def _are_predicted(turns: Any) -> bool:
-    """Are these turns of a dialogue, and one of them has a predicted state?"""
-    held = [turn.get("predictions") for turn in turns if isinstance(turn, dict)] if isinstance(turns, list) else []
-    return any(isinstance(predictions, dict) and "state" in predictions for predictions in held)

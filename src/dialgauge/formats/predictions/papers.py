@@ -20,7 +20,7 @@ from dialgauge.formats.predictions.reading import (
     PredictionFormat,
     Seen,
     grouped,
-    loose_state,
+    model_state,
     sample_dialogues,
     sample_turns,
     slot_state,
@@ -168,8 +168,6 @@ CLASSES = ("none", "dontcare", "copy_value", "true", "false", "refer", "inform")
 _ARE_VALUES = frozenset({"dontcare", "true", "false"})
 _CLASS, _VALUE, _GOLD = "class_prediction_", "slot_prediction_", "slot_groundtruth_"
 _INFORMED = "§§"
-_NO_VALUE = ("none", "")
-_KEPT = "slots that go back to none, which keep their value as in TripPy's own metric"
 
 
 class _Guid(msgspec.Struct):
@@ -190,10 +188,9 @@ class Trippy(PredictionFormat):
     "slot_groundtruth_hotel-area": "north"}]``
 
     Gold is cumulative, predictions are not: the class says what the turn does to the slot (:data:`CLASSES`), and the
-    state is rebuilt turn by turn. ``none`` leaves the slot as it was (told where its value becomes none, too);
-    ``dontcare``, ``true`` and ``false`` are themselves the value; the others put ``slot_prediction`` into the slot,
-    where values taken from what the system said carry two section signs in front. A class that has no value to give
-    (``none`` as the value) leaves the slot as it was.
+    state is rebuilt turn by turn. ``none``, and a class without a value (``none`` as the value), leave the slot as it
+    was; ``dontcare``, ``true`` and ``false`` are the value; the others put ``slot_prediction`` into the slot, where
+    values taken from what the system said carry two section signs in front.
     """
 
     name = "trippy"
@@ -210,21 +207,11 @@ class Trippy(PredictionFormat):
 
     def turns(self, content: Any) -> Any:
         self._values: dict[str, Values] = {}
-        #: Slots that the record before empties, as far as it goes.
-        self._emptied: set[str] = set()
         return content
 
     def made(self, content: Raw) -> Iterable[Turn]:
         record = decode(_RECORD, content, self.part)
         predicted, gold, unused = _layout(tuple(record))
-        emptied = {
-            slot
-            for slot, key in predicted
-            if self._values.get(slot) and record[key] == 0 and record.get(_VALUE + slot) in _NO_VALUE
-        }
-        if again := emptied - self._emptied:
-            self.notes.add_at(_KEPT, len(again), f"dialogue {self.dialogue}, turn {self.turn}")
-        self._emptied = emptied
         for slot, key in predicted:
             if record[key] != 0:
                 self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
@@ -300,9 +287,8 @@ class MwzEval(PredictionFormat):
     ``{"mul0001": [{"response": "...", "state": {"hotel": {"area": "east"}}, "active_domains": ["hotel"]}]}``
 
     Each entry answers one user turn: it becomes a user turn that carries the predicted state, and the system turn with
-    the response. Policy systems are given the gold state and write none; their user turns carry no prediction. States
-    may be as language models write them. A slot that says ``none`` or
-    nothing is absent, but to the package it has that value: such slots are kept in ``Turn.blank``.
+    the response. Policy systems are given the gold state and write none; their user turns carry no prediction. A slot
+    that says ``none`` or nothing is absent, but to the package it has that value: it is kept in ``Turn.blank``.
     """
 
     name = "mwzeval"
@@ -332,20 +318,11 @@ class MwzEval(PredictionFormat):
     def _state(self, content: bytes, seen: Seen) -> tuple[State, State | None]:
         """A state, and its slots that mean "absent"."""
         blank: State = {}
-        written = msgspec.json.decode(content)
         try:
             state = read_state(content, self.part, blank)
         except DialgaugeError:
-            state = loose_state(written, seen)
-            domains = written.items() if isinstance(written, dict) else ()
-            written = {domain: slots for domain, slots in domains if isinstance(slots, dict)}
-            blank = {}
-            for domain, slots in written.items():
-                texts: dict[str, str | list[str]] = {
-                    slot: value or "" for slot, value in slots.items() if value is None or isinstance(value, str)
-                }
-                clean_state({domain: texts}, blank)
-        return state, _without_later(blank, written) if blank else None
+            return model_state(content, self.part, seen), None
+        return state, _without_later(blank, msgspec.json.decode(content)) if blank else None
 
 
 def _without_later(blank: State, raw: Mapping[str, Mapping[str, Any]]) -> State | None:

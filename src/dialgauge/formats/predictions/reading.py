@@ -23,7 +23,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import NOTHING, decode, members_of
 from dialgauge.formats.notes import INVALID, Notes
-from dialgauge.formats.predictions.states import Misfit, Slot, open_answer, present_text, state_of, strings
+from dialgauge.formats.predictions.states import Misfit, Slot, open_answer, read_state, state_of, strings, values_of
 from dialgauge.formats.source import Part
 
 T = TypeVar("T")
@@ -39,7 +39,6 @@ _HOLES = "missing turns, left as holes"
 TEXTS = msgspec.json.Decoder(list[str])
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_COUNTING = [str(number) for number in range(100)]
 _LOOK_AT = 20
 
 
@@ -139,8 +138,6 @@ def grouped(items: Iterable[tuple[str, str, T]]) -> dict[str, list[tuple[str, T]
 
 def in_order(items: Sequence[tuple[str, T]], notes: Notes) -> list[T | None]:
     """Items sorted by the number in their key, ``None`` for each number left out before the last."""
-    if [key for key, _ in items] == _COUNTING[: len(items)]:  # nearly every dialogue
-        return [item for _, item in items]
     numbered: dict[int, T] = {}
     for key, item in items:
         number = _turn_number(key)
@@ -254,104 +251,54 @@ def state_of_slots(slots: Iterable[Slot], seen: Seen) -> State:
 
 
 # -- what language models write --------------------------------------------------------------------------------------
-#
-# Gold must have the shape that the format says; of predictions everything is taken that can be meant: null, numbers,
-# truth values, flat keys, words around the JSON. What no reading makes a state of is an *invalid output*: an empty
-# prediction, never a missing one, so that it is scored. What is neither absent nor a text is kept as a value that is
-# right nowhere. Nothing of it is to a system's advantage.
 
-NULL = "null values read as absent"
-NUMBER = "numbers read as texts"
-TRUTH = "booleans read as the texts true and false"
-NO_VALUE = "objects and lists in place of a value, kept as wrong values"
-NO_SLOT = "values without a slot, kept as wrong values"
+ODD = "values that are none, or have no slot, kept as wrong values"
 #: Where a value stands that has a domain and no slot.
-NO_NAME = "(no slot)"
+_NO_SLOT = "(no slot)"
 _WRAPPERS = frozenset({"state", "belief_state", "dialogue_state", "predicted_state"})
+_ANY = msgspec.json.Decoder()
 
 
-def else_loosely(strict: Callable[[bytes], T], loose: Callable[[Any, Seen], T]) -> Callable[[bytes, Seen], T]:
-    """Reads JSON with ``strict`` and, what that refuses, with ``loose``."""
-
-    def read(content: bytes, seen: Seen) -> T:
-        try:
-            return strict(content)
-        except DialgaugeError as error:
-            try:
-                value = msgspec.json.decode(content)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                raise error from None
-        return loose(value, seen)
-
-    return read
+def model_state(content: bytes, part: Part, seen: Seen) -> State:
+    """A nested state; what else a model wrote is read by :func:`written_state`."""
+    try:
+        return read_state(content, part)
+    except DialgaugeError:
+        return written_state(decode(_ANY, content, part), seen)
 
 
-def loose_changes(value: Any, seen: Seen) -> dict[str, Values]:
-    """``domain-slot`` with values, of which an empty one empties its slot, in whatever a model put out."""
-    if not isinstance(value, dict):
-        seen[INVALID] += 1
-        return {}
-    changes: dict[str, Values] = {}
-    for name, content in value.items():
-        inside = content if isinstance(content, dict) else {"": content}
-        for slot, given in inside.items():
-            whole = f"{name}-{slot}" if slot else name
-            nameless = "-" not in whole.strip("-")
-            seen[NO_SLOT] += nameless
-            changes[f"{whole or 'unknown'}-{NO_NAME}" if nameless else whole] = loose_value(given, seen)
-    return changes
+def written_state(value: Any, seen: Seen) -> State:
+    """The state in what a model wrote: domains with slots, ``domain-slot`` with values, or a text with either.
 
+    What is no state is an *invalid output*: an empty prediction, never a missing one. What is no value is kept as one
+    that is right nowhere, so that nothing is to a system's advantage.
 
-def loose_state(value: Any, seen: Seen, text: Callable[[str], Values] = present_text) -> State:
-    """The state in whatever a model put out: domains with slots, or ``domain-slot`` with values, or a text with it.
-
-    ``text`` takes a value apart that lists alternatives.
-
-    >>> seen: Seen = Counter()
-    >>> loose_state({"hotel-stars": 4, "hotel": {"area": None}}, seen), dict(+seen)
-    ({'hotel': {'stars': ('4',)}}, {'numbers read as texts': 1, 'null values read as absent': 1})
+    >>> written_state('Sure! {"hotel-stars": 4, "hotel": {"area": null}}', Counter())
+    {'hotel': {'stars': ('4',)}}
     """
-    written = value
-    if isinstance(value, str):
-        try:
-            written = open_answer(value)
-        except Misfit:
-            written = None
+    try:
+        written = open_answer(value) if isinstance(value, str) else value
+    except Misfit:
+        written = None
     if isinstance(written, dict) and len(written) == 1 and not _WRAPPERS.isdisjoint(written):
         [written] = written.values()
     if not isinstance(written, dict):
         seen[INVALID] += 1
         return {}
     state: State = {}
-    for key, content in written.items():
-        domain, hyphen, slot = str(key).partition("-")
-        if isinstance(content, dict):
-            domain, slots = str(key), {str(name): loose_value(given, seen, text) for name, given in content.items()}
-        else:
-            slots = {slot if hyphen else NO_NAME: loose_value(content, seen, text)}
-            seen[NO_SLOT] += not hyphen and any(slots.values())
-        filled = {slot: values for slot, values in slots.items() if values}
-        if filled:
-            state[domain] = {**state.get(domain, {}), **filled}
+    for name, content in written.items():
+        domain, _, slot = str(name).partition("-")
+        slots = content if isinstance(content, dict) else {slot: content}
+        for slot, given in slots.items():
+            if values := _values(given, seen):
+                seen[ODD] += not slot
+                state.setdefault(str(name) if slots is content else domain, {})[slot or _NO_SLOT] = values
     return state
 
 
-def loose_value(value: Any, seen: Seen, text: Callable[[str], Values] = present_text) -> Values:
-    """The acceptable values of a slot, whatever stands there; empty where it means absent."""
-    if isinstance(value, str):
-        return text(value)
-    if value is None:
-        seen[NULL] += 1
-        return ()
-    if isinstance(value, bool):
-        seen[TRUTH] += 1
-        return ("true" if value else "false",)
-    if isinstance(value, int | float):
-        seen[NUMBER] += 1
-        if isinstance(value, float):
-            return (f"{value:.0f}" if value.is_integer() else repr(value),)
-        return (str(value),)
-    if isinstance(value, list | tuple) and not any(isinstance(item, list | tuple | dict) for item in value):
-        return tuple(name for item in value for name in loose_value(item, seen, text))
-    seen[NO_VALUE] += 1
-    return (" ".join(re.sub(r"[\[\]{}]", " ", str(value)[:200]).split()) or NO_NAME,)
+def _values(given: Any, seen: Seen) -> Values:
+    try:
+        return values_of(given)
+    except Misfit:
+        seen[ODD] += 1
+        return (str(given)[:200],)

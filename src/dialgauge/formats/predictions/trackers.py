@@ -21,21 +21,20 @@ from dialgauge.formats.predictions.reading import (
     PredictionFormat,
     Seen,
     StatesFormat,
-    else_loosely,
     grouped,
-    loose_changes,
-    loose_state,
+    model_state,
     sample_dialogues,
     sample_turns,
     sides,
     slot_state,
     some_have,
     state_of_slots,
+    written_state,
 )
 from dialgauge.formats.predictions.states import Slot, present_text, read_state
 
 _VALUE = msgspec.json.Decoder()
-_FLAT_STATE = msgspec.json.Decoder(dict[str, str])
+_FLAT_STATE = msgspec.json.Decoder(dict[str, str | None])
 
 
 class _ByTurn(StatesFormat):
@@ -150,14 +149,11 @@ class HiDst(_ByTurn):
     keys = ("pr_turn",)
     sides = sides("gt", "pr_turn", "slots")
 
-    def _changes(self, content: bytes) -> dict[str, Values]:
-        return {slot: present_text(value) for slot, value in decode(_FLAT_STATE, content, self.part).items()}
-
     def gold_state(self, content: bytes, seen: Seen) -> State:
-        return slot_state(self._changes(content))
+        return slot_state(self.predicted_state(content, seen))
 
     def predicted_state(self, content: bytes, seen: Seen) -> dict[str, Values]:
-        return else_loosely(self._changes, loose_changes)(content, seen)
+        return {slot: present_text(value or "") for slot, value in decode(_FLAT_STATE, content, self.part).items()}
 
     def turns(self, content: Raw) -> Any:
         self._values: dict[str, Values] = {}
@@ -192,7 +188,7 @@ class Nested(_ByTurn):
         return read_state(content, self.part)
 
     def predicted_state(self, content: bytes, seen: Seen) -> State:
-        return else_loosely(lambda raw: read_state(raw, self.part), loose_state)(content, seen)
+        return model_state(content, self.part, seen)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         """One member a dialogue and line; only user turns have a place."""
@@ -311,7 +307,7 @@ class LlmOutput(PredictionFormat):
         return peek.first_line is not None and {"dialogue", "turn", "output"} <= peek.first_line.keys()
 
     def begin(self) -> None:
-        self._states = Pieces(lambda content, seen: loose_state(decode(_VALUE, content, self.part), seen), self)
+        self._states = Pieces(lambda content, seen: written_state(decode(_VALUE, content, self.part), seen), self)
 
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         lines = ((number, line) for number, line in self.part.lines() if line.strip())
