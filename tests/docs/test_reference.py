@@ -36,7 +36,6 @@ def test_every_measure_has_a_page_with_all_of_its_card(name: str) -> None:
     for parameter in card.parameters:
         assert f"| `{parameter.name}` | `{parameter.default}` |" in page
     assert "## Worked example" in page
-    assert "## When it misleads" in page, f"say when it does in its room's {FILE}, under measures"
 
 
 def test_sums_of_worked_examples_give_the_value() -> None:

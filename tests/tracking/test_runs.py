@@ -143,7 +143,6 @@ def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
         (("evidence", "slots_by_domain"), {"hotel": "ten"}),
         (("counts",), "none"),
         (("left_out",), {"JGA": 3}),
-        (("slots_without_gold",), {"slots": 1}),
         (("sgd",), {"matching": 3}),
         (("profile",), 7),
     ],

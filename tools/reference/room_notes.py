@@ -2,8 +2,8 @@
 
 examples   commands over ``docs/examples`` by name; or the name of the example whose files one reads, and the command
 tables     what a row of each table of a run is
-measures   ``misleads``, which every measure needs: when the number does; ``variants``: other formulas under the same
-           name. Keys are measures, several with commas, or patterns (SGD-*); texts are Markdown.
+measures   ``misleads``: when the number does; ``variants``: other formulas under the same name. Keys are measures,
+           several with commas, or patterns (SGD-*); texts are Markdown.
 """
 
 from __future__ import annotations

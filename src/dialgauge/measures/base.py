@@ -149,6 +149,8 @@ class Card(Generic[E]):
     mark: Literal["@", "^"] = "@"
     #: Is the cutoff left out of the name where it is the usual one? ``per-dialog`` is ``per-dialog@1``.
     bare: bool = False
+    #: The forms of it that ``all`` stands for; empty: its name.
+    forms: tuple[str, ...] = ()
     #: May it name a part of the evidence, as in ``I-GCDF1[hotel]``?
     parts: bool = False
     #: ``share`` is a fraction, shown as percent; anything else is a word such as ``turns``.

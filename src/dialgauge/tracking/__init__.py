@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         named_systems as named_systems,
     )
     from dialgauge.tracking.measures import (
-        ALL_MEASURES as ALL_MEASURES,
         DEFAULT_MEASURES as DEFAULT_MEASURES,
         MeasureChoice as MeasureChoice,
         chosen_measures as chosen_measures,

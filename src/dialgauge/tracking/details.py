@@ -29,14 +29,6 @@ class CountBasis(Struct, frozen=True):
     slots_not_in_inventory: list[str] = []
 
 
-class HiddenSlots(Struct, frozen=True):
-    """Predicted slots that gold never has, and a mean over slots without them."""
-
-    slots: int
-    gold_slots: int
-    value: float
-
-
 class OfficialDetails(Struct, frozen=True):
     """How SGD's official scores were computed, and what they leave out."""
 
@@ -59,7 +51,6 @@ class TrackingDetails(Struct, frozen=True):
     #: What gold scores against itself where that is not 100.
     gold_against_itself: dict[str, float | None] = {}
     left_out: dict[str, str] = {}
-    slots_without_gold: HiddenSlots | None = None
     sgd: OfficialDetails | None = None
 
 
@@ -72,9 +63,6 @@ class Part(NamedTuple):
     turns: int
     spurious: int
     measures: list[Measure[Any]]
-
-
-_SLOT_MEAN = "F1(average=slot)"
 
 
 def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scores) -> list[Note]:
@@ -94,15 +82,6 @@ def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scor
         limit = f"Under {details['profile']} gold scored against itself gets {values}, not 100: "
         notes.append(Note("ceiling", f"{limit}some of its rules change only one side."))
     notes += [Note("left_out", f"no {measure}: {why}") for measure, why in scores.left_out.items()]
-    if (hidden := details.get("slots_without_gold")) and _SLOT_MEAN in scores.scores:
-        score = scores[_SLOT_MEAN]
-        interval = "" if score.low is not None else ". No interval: more dialogues would bring more such slots"
-        sentence = (
-            f"{_SLOT_MEAN} counts {counted(int(hidden['slots']), 'predicted slot')} that gold never has, each as 0. "
-            f"Over the {hidden['gold_slots']} slots of gold, F1(average=gold-slot), it is "
-            f"{100 * hidden['value']:.2f} instead of {100 * float(score):.2f}{interval}"
-        )
-        notes.append(Note("hidden_slots", sentence))
     return notes
 
 

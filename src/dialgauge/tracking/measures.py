@@ -1,12 +1,12 @@
-"""The measures of states: for each a declared card and a pure function that gives every turn its share.
+"""The measures of states: for each a card in CARDS and a pure function that gives every turn its share.
 
-C, V, D, W are the counts of :mod:`dialgauge.tracking.counts`, T is the slot inventory. Which measures are reported,
-and what ``default`` and ``all`` stand for, is said below the cards.
+C, V, D, W are the counts of :mod:`dialgauge.tracking.counts`, T is the slot inventory. A new measure is a function and
+a card in this file: ``all``, listings, parts, tables and pages have it then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -46,7 +46,21 @@ _SGD = "Rastogi et al., Towards scalable multi-domain conversational agents, AAA
 
 RULE = Parameter("rule", "auto", RULES, "which wrong turns are type 1: as the authors' code, the paper, or error sets")
 LAMBDA = Parameter("lambda", 0.5, (), "forgetting rate")
-
+SLOTS = Parameter("T", "all", ("all", "part"), "the slots of the inventory, or those of the part")
+FORM = Parameter(
+    "form",
+    "paper",
+    ("paper", "jaccard", "jaccard-skip"),
+    "recall as in the papers, or over the union, as the FGA paper suggests: jaccard scores an empty gold state with "
+    "spurious slots 0, jaccard-skip leaves it out",
+)
+EMPTY = Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states")
+AVERAGE = Parameter(
+    "average",
+    "micro",
+    ("micro", "turn", "slot", "gold-slot", "domain"),
+    "what is averaged over, if anything; gold-slot leaves out predicted slots that gold never has",
+)
 
 _EXACT = {
     "exact": "the predicted state is the gold state",
@@ -55,12 +69,12 @@ _EXACT = {
 }
 
 
-def needing(*needs: Need) -> dict[str, Any]:
-    """What a card says about its needs: ``Card(name="Mine", ..., **needing("gold", "values"))``."""
-    return {"obstacle": partial(_obstacle, frozenset(needs))}
+def needing(*needs: Need) -> Callable[[Counts, Settings], str | None]:
+    """The obstacle of a measure that needs these: ``Card(name="Mine", ..., obstacle=needing("gold", "values"))``."""
+    return partial(_obstacle, needs)
 
 
-def _obstacle(needs: frozenset[str], counts: Counts, settings: Settings) -> str | None:
+def _obstacle(needs: Collection[Need], counts: Counts, settings: Settings) -> str | None:
     if "values" in needs and counts.flags_only:
         return "it needs predicted values, but the predictions are only correctness flags"
     if "gold" in needs and not counts.has_gold:
@@ -133,29 +147,18 @@ def _f1_sums(counts: Counts, settings: Settings) -> Floats | None:
 
 def averages_slots(measure: Measure[Any]) -> bool:
     """Is it a mean over slots or domains, which no turn has by itself?"""
-    return measure.card is F1 and measure.settings()["average"] not in ("micro", "turn")
+    return measure.settings().get("average", "turn") not in ("micro", "turn")
 
 
 def _no_f1(counts: Counts, settings: Settings) -> str | None:
     if settings["average"] not in ("micro", "turn") and settings[OVER.name] == "dialogues":
         return "a mean over slots or domains is taken over all turns, not over dialogues"
-    return _obstacle(frozenset(("gold", "values")), counts, settings)
+    return _obstacle(("gold", "values"), counts, settings)
 
 
 def _sampled(settings: Settings) -> bool:
     """The system's own mistakes decide which slots it predicts: a sample shows only some of them."""
     return settings["average"] != "slot"
-
-
-def slots_without_gold(counts: Counts) -> dict[str, float]:
-    """What a mean over slots hides: predicted slots that gold never has count 0 each; empty where there are none."""
-    known = counts.slot_counts.in_gold()
-    alone = len(counts.slot_counts.pairs) - len(known.pairs)
-    if not alone:
-        return {}
-    sums = _f1_sums(counts, {"average": "gold-slot"})
-    value = 0.0 if sums is None or not len(known.pairs) else float(mean_of_ratios(sums.sum(axis=1)))
-    return {"slots": alone, "gold_slots": len(known.pairs), "value": value}
 
 
 def _precision(counts: Counts, settings: Settings) -> UnitNumbers:
@@ -208,195 +211,161 @@ def _dialogue_exact(counts: Counts, settings: Settings) -> UnitNumbers:
 def _card(*, letters: str = "", needs: Sequence[Need] = (), **declared: Any) -> Card[Counts]:
     """A measure of ours, with what it cannot do without and the letters of its formula."""
     symbols = {letter: SYMBOLS[letter] for letter in letters}
-    return Card(**{"family": FAMILY, "parts": True, "symbols": symbols, **needing(*needs), **declared})
+    return Card(**{"family": FAMILY, "parts": True, "symbols": symbols, "obstacle": needing(*needs), **declared})
 
 
-JGA = _card(
-    name="JGA",
-    title="Joint goal accuracy",
-    summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
-    formula="1 if V + D + W = 0 else 0",
-    letters="VDW",
-    source=_DSTC2,
-    units=_jga,
-    parameters=(OVER,),
-)
-SA = _card(
-    name="SA",
-    title="Slot accuracy",
-    summary="Share of all slots of the inventory that are right, empty ones included; high even for empty predictions.",
-    formula="(T - V - D - W) / T",
-    letters="VDWT",
-    source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
-    units=_sa,
-    parameters=(Parameter("T", "all", ("all", "part"), "the slots of the inventory, or those of the part"), OVER),
-    lower=float("-inf"),
-)
-AGA = _card(
-    name="AGA",
-    title="Average goal accuracy",
-    summary="Share of gold slots that are right, turns with an empty gold state skipped; jaccard forms count spurious.",
-    formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
-    letters="CVDW",
-    source=f"{_SGD}; {_FGA}, section 2.3",
-    units=_aga,
-    parameters=(
-        Parameter(
-            "form",
-            "paper",
-            ("paper", "jaccard", "jaccard-skip"),
-            "recall as in the papers; over the union, as the FGA paper suggests: jaccard scores an empty gold state "
-            "with spurious slots 0, jaccard-skip leaves it out",
-        ),
-        OVER,
+_STATE_CARDS: tuple[Card[Counts], ...] = (
+    _card(
+        name="JGA",
+        title="Joint goal accuracy",
+        summary="Share of turns whose predicted state is exactly the gold state; two empty states are equal.",
+        formula="1 if V + D + W = 0 else 0",
+        letters="VDW",
+        source=_DSTC2,
+        units=_jga,
+        parameters=(OVER,),
     ),
-    needs=("gold",),
-)
-RSA = _card(
-    name="RSA",
-    title="Relative slot accuracy",
-    summary="Share of the slots of either state that are right.",
-    formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
-    letters="CVDW",
-    source=f"{_RSA}, eq. 3",
-    units=_rsa,
-    parameters=(Parameter("empty", "zero", ("zero", "one", "skip"), "the score of a turn with two empty states"), OVER),
-    needs=("gold",),
-)
-F1 = _card(
-    name="F1",
-    title="Slot F1",
-    summary="Harmonic mean of precision and recall of slot values: over all turns, or averaged (RSA paper: per turn).",
-    formula="2C / (2C + 2V + D + W)",
-    letters="CVDW",
-    source=f"{_TRADE} (average=turn); {_RSA}, Table 1 (average=turn, most likely)",
-    units=_f1,
-    sums=_f1_sums,
-    of=mean_of_ratios,
-    has_interval=_sampled,
-    obstacle=_no_f1,
-    parameters=(
-        Parameter(
-            "average",
-            "micro",
-            ("micro", "turn", "slot", "gold-slot", "domain"),
-            "what is averaged over, if anything; gold-slot leaves out predicted slots that gold never has",
-        ),
-        OVER,
+    _card(
+        name="SA",
+        title="Slot accuracy",
+        summary="Share of all slots of the inventory that are right, empty ones too; high even for empty predictions.",
+        formula="(T - V - D - W) / T",
+        letters="VDWT",
+        source=f"{_TRADE}; {_FGA}, eq. 1; {_RSA}, eq. 2",
+        units=_sa,
+        parameters=(SLOTS, OVER),
+        lower=float("-inf"),
+    ),
+    _card(
+        name="AGA",
+        title="Average goal accuracy",
+        summary="Share of gold slots that are right, skipping turns with an empty gold state; jaccard counts spurious.",
+        formula="paper: C / (C + V + D); jaccard: C / (C + 2V + D + W)",
+        letters="CVDW",
+        source=f"{_SGD}; {_FGA}, section 2.3",
+        units=_aga,
+        parameters=(FORM, OVER),
+        needs=("gold",),
+        forms=("AGA(form=jaccard)",),
+    ),
+    _card(
+        name="RSA",
+        title="Relative slot accuracy",
+        summary="Share of the slots of either state that are right.",
+        formula="C / (C + V + D + W); a turn with two empty states scores 0 (zero), 1 (one) or nothing (skip)",
+        letters="CVDW",
+        source=f"{_RSA}, eq. 3",
+        units=_rsa,
+        parameters=(EMPTY, OVER),
+        needs=("gold",),
+        forms=("RSA(empty=one)", "RSA(empty=skip)"),
+    ),
+    _card(
+        name="F1",
+        title="Slot F1",
+        summary="Harmonic mean of precision and recall of slot values, of all turns or averaged (RSA paper: per turn).",
+        formula="2C / (2C + 2V + D + W)",
+        letters="CVDW",
+        source=f"{_TRADE} (average=turn); {_RSA}, Table 1 (average=turn, most likely)",
+        units=_f1,
+        sums=_f1_sums,
+        of=mean_of_ratios,
+        has_interval=_sampled,
+        obstacle=_no_f1,
+        forms=("F1(average=turn)", "F1(average=slot)", "F1(average=gold-slot)", "F1(average=domain)"),
+        parameters=(AVERAGE, OVER),
+    ),
+    _card(
+        name="Precision",
+        title="Slot precision (micro)",
+        summary="Share of predicted slots that are right.",
+        formula="C / (C + V + W)",
+        letters="CVW",
+        source=_TRADE,
+        units=_precision,
+        parameters=(OVER,),
+        needs=("gold", "values"),
+    ),
+    _card(
+        name="Recall",
+        title="Slot recall (micro)",
+        summary="Share of gold slots that are right.",
+        formula="C / (C + V + D)",
+        letters="CVD",
+        source=_TRADE,
+        units=_recall,
+        parameters=(OVER,),
+        needs=("gold",),
+    ),
+    _card(
+        name="FGA",
+        title="Flexible goal accuracy",
+        summary="JGA that forgives: a turn that is wrong only by an error x turns ago scores 1 - exp(-lambda x).",
+        formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
+        symbols={
+            **_EXACT,
+            "x": "user turns since the last turn with an error of its own",
+            "lambda": "the forgetting rate",
+        },
+        source=f"{_FGA}, Algorithm 1",
+        units=_fga,
+        cutoff=LAMBDA,
+        forms=("FGA@0.25", "FGA@0.75", "FGA@0.5(rule=paper)", "FGA@0.5(over=dialogues)"),
+        parameters=(RULE, OVER),
+        resolve=_resolved,
+        shorthand=_rate,
+    ),
+    _card(
+        name="TurnMatch",
+        title="Turn-level match (M2)",
+        summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
+        formula="1 if exact or type 2 else 0",
+        symbols={name: _EXACT[name] for name in ("exact", "type 2")},
+        source=f"{_FGA}, Table 1",
+        units=_turn_match,
+        parameters=(RULE, OVER),
+        resolve=_resolved,
+    ),
+    _card(
+        name="TurnLabel",
+        title="Turn-label accuracy",
+        summary="Share of turns where gold and prediction added and changed exactly the same slots.",
+        formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
+        symbols={"B_t": "the gold state after turn t", "B'_t": "the predicted state after turn t"},
+        source=f"{_FGA}, section 3",
+        units=_turn_label,
+        parameters=(OVER,),
+        needs=("gold", "values"),
+    ),
+    _card(
+        name="FinalJGA",
+        title="Final-turn joint goal accuracy",
+        summary="Joint goal accuracy of the last turn of each dialogue.",
+        formula="JGA of the last turn",
+        source="Kim et al., Efficient dialogue state tracking by selectively overwriting memory, ACL 2020",
+        units=_final_jga,
+    ),
+    _card(
+        name="DialogueExact",
+        title="Exact dialogues",
+        summary="Share of dialogues all of whose turns are exact.",
+        formula="1 if all turns have V + D + W = 0 else 0",
+        letters="VDW",
+        source=_DSTC2,
+        units=_dialogue_exact,
     ),
 )
-PRECISION = _card(
-    name="Precision",
-    title="Slot precision (micro)",
-    summary="Share of predicted slots that are right.",
-    formula="C / (C + V + W)",
-    letters="CVW",
-    source=_TRADE,
-    units=_precision,
-    parameters=(OVER,),
-    needs=("gold", "values"),
-)
-RECALL = _card(
-    name="Recall",
-    title="Slot recall (micro)",
-    summary="Share of gold slots that are right.",
-    formula="C / (C + V + D)",
-    letters="CVD",
-    source=_TRADE,
-    units=_recall,
-    parameters=(OVER,),
-    needs=("gold",),
-)
-FGA = _card(
-    name="FGA",
-    title="Flexible goal accuracy",
-    summary="JGA that forgives old mistakes: a turn wrong only through an error x turns ago scores 1 - exp(-lambda x).",
-    formula="exact 1; type 1 0; type 2 1 - exp(-lambda x)",
-    symbols={
-        **_EXACT,
-        "x": "user turns since the last turn with an error of its own",
-        "lambda": "the forgetting rate",
-    },
-    source=f"{_FGA}, Algorithm 1",
-    units=_fga,
-    cutoff=LAMBDA,
-    parameters=(RULE, OVER),
-    resolve=_resolved,
-    shorthand=_rate,
-)
-TURN_MATCH = _card(
-    name="TurnMatch",
-    title="Turn-level match (M2)",
-    summary="Share of turns that made no error themselves: exact, or wrong only through an earlier error.",
-    formula="1 if exact or type 2 else 0",
-    symbols={name: _EXACT[name] for name in ("exact", "type 2")},
-    source=f"{_FGA}, Table 1",
-    units=_turn_match,
-    parameters=(RULE, OVER),
-    resolve=_resolved,
-)
-TURN_LABEL = _card(
-    name="TurnLabel",
-    title="Turn-label accuracy",
-    summary="Share of turns where gold and prediction added and changed exactly the same slots.",
-    formula="1 if B_t \\ B_(t-1) = B'_t \\ B'_(t-1) else 0",
-    symbols={"B_t": "the gold state after turn t", "B'_t": "the predicted state after turn t"},
-    source=f"{_FGA}, section 3",
-    units=_turn_label,
-    parameters=(OVER,),
-    needs=("gold", "values"),
-)
-FINAL_JGA = _card(
-    name="FinalJGA",
-    title="Final-turn joint goal accuracy",
-    summary="Joint goal accuracy of the last turn of each dialogue.",
-    formula="JGA of the last turn",
-    source="Kim et al., Efficient dialogue state tracking by selectively overwriting memory, ACL 2020",
-    units=_final_jga,
-)
-DIALOGUE_EXACT = _card(
-    name="DialogueExact",
-    title="Exact dialogues",
-    summary="Share of dialogues all of whose turns are exact.",
-    formula="1 if all turns have V + D + W = 0 else 0",
-    letters="VDW",
-    source=_DSTC2,
-    units=_dialogue_exact,
-)
-
-CARDS: tuple[Card[Any], ...] = (
-    JGA, SA, AGA, RSA, F1, PRECISION, RECALL, FGA, TURN_MATCH, TURN_LABEL, FINAL_JGA, DIALOGUE_EXACT, *SGD_CARDS,
-)  # fmt: skip
+CARDS: tuple[Card[Any], ...] = (*_STATE_CARDS, *SGD_CARDS)
 
 #: What is reported unless measures are named.
 DEFAULT_MEASURES = ("JGA", "SA", "AGA", "RSA", "F1", "FGA@0.5", "FGA@1")
-#: What ``all`` stands for: the defaults, and every other form.
-ALL_MEASURES = (
-    *DEFAULT_MEASURES,
-    "FGA@0.25",
-    "FGA@0.75",
-    "Precision",
-    "Recall",
-    "F1(average=turn)",
-    "F1(average=slot)",
-    "F1(average=gold-slot)",
-    "F1(average=domain)",
-    "AGA(form=jaccard)",
-    "RSA(empty=one)",
-    "RSA(empty=skip)",
-    "FGA@0.5(rule=paper)",
-    "FGA@0.5(over=dialogues)",
-    "TurnMatch",
-    "TurnLabel",
-    "FinalJGA",
-    "DialogueExact",
-)
 
 
 def _every_measure() -> list[str]:
-    """Ours in every form, and those of other packages."""
-    ours = {card.name for card in CARDS}
-    return [*ALL_MEASURES, *(name for name in cards(FAMILY) if name not in ours)]
+    """The usual measures, then every form of ours and of other packages' measures."""
+    foreign = [card for name, card in cards(FAMILY).items() if name not in {card.name for card in CARDS}]
+    forms = (form for card in (*_STATE_CARDS, *foreign) for form in card.forms or (card.name,))
+    return list(dict.fromkeys([*DEFAULT_MEASURES, *forms]))
 
 
 _LISTS: Lists = {"default": DEFAULT_MEASURES, "all": _every_measure}

@@ -19,13 +19,7 @@ from dialgauge.text import Note
 from dialgauge.tracking.checks import ROLES, accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes, scored_sentences
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, Systems, load, load_parts, load_systems, named_systems
-from dialgauge.tracking.measures import (
-    MeasureChoice,
-    averages_slots,
-    chosen_measures,
-    required_measures,
-    slots_without_gold,
-)
+from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, require_roles
 from dialgauge.tracking.renaming import Renaming, read_renaming, recounted, renamed
 from dialgauge.tracking.states import StateComparison
@@ -276,8 +270,6 @@ def _run(
         "evidence": comparison.basis,
         "gold_against_itself": inputs.ceiling(system.name, profile, measures),
     }
-    if any(averages_slots(measure) for measure in measures) and (hidden := slots_without_gold(counts)):
-        details["slots_without_gold"] = hidden
     remarks = system.given.remark_notes(official=official is not None, counts_blanks=profile.counts_blanks)
     notes = run_notes(details, [*system.given.said, *said, *remarks], scores)
     signature, parts = comparison.signature, RunParts(comparison, measures, how)
