@@ -200,9 +200,9 @@ def report(title: str, pairs: Pairs) -> None:
             precision, recall = shown(said.count(name), len(said)), shown(labelled.count(name), len(labelled))
             print(f"    '{name}': precision {precision}, recall {recall}")
     near = sum(
-        abs(label.blame_message - failure.message) <= NEAR
+        abs(label.blame_message - failure.signs[0].message) <= NEAR
         for label, failure in pairs
-        if label.blame_message is not None and failure.message is not None
+        if label.blame_message is not None and failure.signs and failure.signs[0].message is not None
     )
     print(f"  message within two of the label's: {near} of {len(pairs)}")
 

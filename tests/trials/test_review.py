@@ -78,7 +78,7 @@ def test_a_conversation_under_another_task_is_found(capsys: Capture) -> None:
         "1 of 15 conversations match another task (pay-duty#1); 1 fit exactly one (pay-duty#1 task later-window)"
         in told
     )
-    assert "pay-duty#1 filed under task pay-duty, but is of task later-window" in told
+    assert "pay-duty#1 filed under task pay-duty, which it does not match: it fits task later-window" in told
 
 
 def test_beyond_one_in_ten_nothing_is_said_per_task(capsys: Capture) -> None:
@@ -257,7 +257,7 @@ def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     done = typed(capsys, "review", "chat.jsonl")
     told = " ".join(done.out.split())
     assert done.code == 0 and "50.0% of tasks passed" in told
-    assert "Not checked: only logs of τ-bench" in told and "a#0 failed; 1 of 2 trials pass" in told
+    assert "Not checked: this is no log of τ-bench" in told and "a#0 failed; 1 of 2 trials pass" in told
     assert "the user erred" not in told, "no instructions, no faults of users"
 
 
@@ -277,7 +277,7 @@ def test_a_conversation_that_the_tables_of_a_run_lack_is_shown(recwarn: pytest.W
 
 def test_users_faults_are_a_reason_where_the_log_has_instructions() -> None:
     run = reviewed(Path(__file__).parents[2] / "docs" / "examples" / "desk-1.jsonl")
-    assert answers(run)["user"].startswith("The user erred in 2 of 30 conversations (withheld 2)")
+    assert answers(run)["user"].startswith("In 2 of 30 conversations the user seems to err (withheld 2)")
 
 
 def test_of_chat_messages_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:

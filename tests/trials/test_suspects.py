@@ -47,13 +47,13 @@ def evidence(**given: Any) -> FailureEvidence:
 
 
 def wrong(argument: str, *, made: str = "MCO", source: str = "tool", known: str = "instruction") -> Deviation:
-    value = WrongValue(argument=argument, expected="SEA", made=made, source=source, known=known)  # type: ignore[arg-type]
-    return Deviation(kind="wrong", tool="book", record="r", message=6, values=(value,))
+    value = WrongValue(argument=argument, made=made, source=source, known=known)  # type: ignore[arg-type]
+    return Deviation(kind="wrong", tool="book", message=6, values=(value,))
 
 
-MISSING = Deviation(kind="missing", tool="cancel", record="r", message=4, fate="refused")
-UNVOICED = Deviation(kind="missing", tool="cancel", record="r", message=9, fate="unvoiced")
-EXTRA = Deviation(kind="extra", tool="cancel", record="r", message=8)
+MISSING = Deviation(kind="missing", tool="cancel", message=4, fate="refused")
+UNVOICED = Deviation(kind="missing", tool="cancel", message=9, fate="unvoiced")
+EXTRA = Deviation(kind="extra", tool="cancel", message=8)
 
 
 def fault(code: str, message: int, about: str = "") -> Blame:
@@ -139,11 +139,9 @@ def test_the_evidence_on_a_failure_of_gpt_4o(shared_data: Path) -> None:
     assert len(by_id) == 116
     first = by_id["22#2"].evidence.deviations[0]
     assert (first.kind, first.tool, first.message) == ("wrong", "update_reservation_flights", 22)
-    values = [value for each in by_id["0#0"].evidence.deviations for value in each.values if value.expected == "5"]
-    assert [value.known for value in values] == ["untold"]  # the user's "5." numbers a list
     [run] = dialgauge.review(source, resamples=0).runs
     told = run.table("suspects").filter(dialogue="22#2")
-    assert told.row(0, named=True)["cause"] == "suspect" and "evidence" in told["cause"]
+    assert told.row(0, named=True)["cause"] == "suspect"
     assert run.table("suspects").filter(cause="suspect").height == 116
 
 
@@ -191,11 +189,9 @@ def test_a_short_number_is_evidence_beside_what_it_counts_only(
     made: Any = value
     for name in reversed(names):
         made = {name: made}
-    one = recorded((called("book", made, "{}", 2),), (("user", said, 1),))
-    task = ToolTask(id="t", expected=())
-    [facts] = task_facts([task], None)
-    shown = failure_evidence(one, task, domain=None, replayed=replay_conversation(one, task, None), facts=facts)
-    [deviation] = shown.deviations
+    expected = (GoldCall("book", {"item_id": "i"}),)
+    made = (called("book", {**made, "item_id": "i"}, "{}", 2),)
+    [deviation] = evidence_of(made, (("user", said, 1),), expected).deviations
     assert [each.source for each in deviation.values] == [source]
 
 
@@ -246,16 +242,6 @@ def test_a_tool_called_for_another_record_was_called() -> None:
     other = called("cancel_order", {"order_id": "B", "reason": "late"}, "ok", 3)
     [sign] = [each for each in suspect(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
     assert (sign.code, sign.about) == ("not_done_otherwise", "cancel_order (order_id A)")
-
-
-def test_the_end_of_an_agent_is_the_agents_message() -> None:
-    handed = called("transfer_to_human", {}, "ok", 4)
-    texts: Texts = (
-        ("system", "hello", 2),
-        ("user", "help", 3),
-    )
-    shown = evidence_of((handed,), texts, ())
-    assert (shown.ended, shown.end_message) == ("agent", 4)
 
 
 def test_an_end_that_the_log_does_not_tell_is_no_sign_and_contradicts_nothing(

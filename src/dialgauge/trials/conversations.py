@@ -1,29 +1,31 @@
-"""What a run of trials says of each conversation: one frame, of whose rows every count is a group.
+"""What a run of trials says of each conversation: one frame, of whose rows every count is a group, and its reasons.
 
-Its columns are the filters of the list of dialogues, so a count and the list it leads to cannot disagree.
+Columns of the frame are the filters of the list of dialogues, so a count and the list it leads to cannot disagree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec import Struct
 
-from dialgauge.report import Finding, Tone
+from dialgauge.report import Tone
 from dialgauge.runs import Run
 from dialgauge.text import counted, note_kind, some_of, upper_first
 from dialgauge.trials.calls import expected_actions
 from dialgauge.trials.suspects import FAULT, SUSPECT
-from dialgauge.trials.transcripts import turn_of
 from dialgauge.trials.words import (
     CHANGES,
-    COUNTED,
     ENDS,
     FACTS,
     MATCHES,
     SUSPECTED,
+    UNFAIR,
     expectation_words,
     fault_words,
     match_sentence,
@@ -37,6 +39,21 @@ AGREES, DIFFERS = "gives the recorded verdict", "contradicts it"
 NO_WRITES = "no call that writes"
 #: Tasks or conversations that a sentence names.
 FEW = 3
+
+
+class Reason(Struct, frozen=True):
+    """Why a conversation failed, or is in doubt, and the message that shows it."""
+
+    text: str
+    message: int | None = None
+    tone: Tone = "warn"
+
+
+def rows(run: Run, table: str, **only: str | None) -> list[dict[str, Any]]:
+    """The rows of a table with these values; none of a table that the run does not have, or of an unknown value."""
+    if table not in run.tables or None in only.values():
+        return []
+    return run.table(table).filter(*(pl.col(name) == value for name, value in only.items())).to_dicts()
 
 
 def stored_integrity(run: Run) -> Integrity | None:
@@ -78,7 +95,6 @@ def conversations(run: Run) -> pl.DataFrame:
         "trial",
         "success",
         pl.col("reason").replace(ENDS).fill_null("not recorded").alias("end"),
-        pl.col("end").replace(COUNTED).alias("counts as"),
         verdict=pl.when(success).then(pl.lit(PASSED)).when(~success).then(pl.lit(FAILED)).otherwise(pl.lit(NOT_JUDGED)),
         passes=pl.format("{} of {}", success.sum().over(task), success.count().over(task)),
     )
@@ -89,13 +105,11 @@ def conversations(run: Run) -> pl.DataFrame:
 
 def _more_facts(run: Run) -> Iterator[pl.DataFrame]:
     """What else is known, by dialogue or by task; a run that was not audited has less."""
-    told = []
-    for each in run.dialogues():
-        expected = None if each.ended.expected is None else expectation_words(expected_actions(each))
-        why = next(filter(None, map(each.ended.facts.get, ("error", "explanation"))), None)
-        told.append((each.id, expected, why))
-    schema = {"dialogue": pl.String, "expected calls": pl.String, "explained": pl.String}
-    yield pl.DataFrame(told, schema=schema, orient="row")
+    expected = [
+        (each.id, None if each.ended.expected is None else expectation_words(expected_actions(each)))
+        for each in run.dialogues()
+    ]
+    yield pl.DataFrame(expected, schema={"dialogue": pl.String, "expected calls": pl.String}, orient="row")
     if "task_match" in run.tables:
         words = {code: text for code, (text, _) in MATCHES.items()}
         yield run.table("task_match").select("dialogue", match=pl.col("match").replace(words))
@@ -104,69 +118,56 @@ def _more_facts(run: Run) -> Iterator[pl.DataFrame]:
         idle = pl.when(pl.col("writes_done") + pl.col("writes_failed") == 0).then(pl.lit(NO_WRITES))
         yield run.table("replays").select("dialogue", replay=agrees, writes=idle)
     if "suspects" in run.tables:
-        sign = pl.col("code").map_elements(sign_words, return_dtype=pl.String, skip_nulls=False)
         suspected = run.table("suspects").filter(cause=SUSPECT)
-        yield suspected.select(
-            "dialogue",
-            message="turn",
-            about="arguments",
-            sign="code",
-            suspect=pl.col("side").replace(SUSPECTED),
-            why=sign,
-        )
+        sign = pl.col("code").map_elements(sign_words, return_dtype=pl.String, skip_nulls=False)
+        yield suspected.select("dialogue", suspect=pl.col("side").replace(SUSPECTED), why=sign)
     if "task_facts" in run.tables:
         change = run.table("task_facts").filter(pl.col("fact").is_in(list(CHANGES)))
         yield change.select("task", change=pl.col("fact").replace(CHANGES))
 
 
 @lru_cache(maxsize=8)
-def findings(run: Run) -> Mapping[str, Finding]:
-    """Why each failure failed, with the turn that shows it; first of all that it is another task's."""
-    found: dict[str, Finding] = {}
-    integrity = stored_integrity(run)
-    fits = {each.conversation: each.fits for each in (integrity.foreign if integrity else ())}
-    rows = user_faults(run).reverse().iter_rows(named=True) if "suspects" in run.tables else ()
-    faults = {row["dialogue"]: row for row in rows}
-    odd = set(contradicted(run))
-    for row in conversations(run).iter_rows(named=True):
-        name, turn = row["dialogue"], row.get("message")
-        if name in fits:
-            found[name] = Finding(
-                f"filed under task {row['task']}, but is {f'of task {fits[name]}' if fits[name] else 'of another'}"
-            )
-        elif name in odd:
-            found[name] = Finding("its recorded verdict is contradicted")
-        elif row["verdict"] != FAILED:
+def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
+    """Why conversations failed or are in doubt, and what their users did wrong, the gravest reason first."""
+    found: dict[str, list[Reason]] = defaultdict(list)
+    for row in rows(run, "task_match", match="foreign"):
+        fits = f"it fits task {row['fits']}" if row["fits"] else "it fits none"
+        found[row["dialogue"]].append(Reason(f"filed under task {row['task']}, which it does not match: {fits}"))
+    for row in rows(run, "replays"):
+        if row["contradicts"] is None:
             continue
-        elif row.get("suspect") is not None:
-            both = "both: " if row["suspect"] == SUSPECTED["both"] else ""
-            words = f"{both}{sign_words(row['sign'], row['about'])}"
-            found[name] = Finding(words, turn_of(run.dialogue(name), turn))
-        elif name in faults:
-            fault = faults[name]
-            found[name] = Finding(f"the user erred: {fault['words']}", turn_of(run.dialogue(name), fault["message"]))
+        recorded, replayed = ("open" if row[name] is None else f"{row[name]:g}" for name in ("recorded", "replayed"))
+        words = f"its calls, made again, contradict its verdict (recorded {recorded}, replayed {replayed})"
+        if row["contradicts"] == "parts":
+            words = "the parts stored with its reward contradict it"
+        found[row["dialogue"]].append(Reason(words, row["drift_message"], "bad"))
+    facts: dict[str, list[str]] = defaultdict(list)
+    for row in rows(run, "task_facts"):
+        if row["fact"] in UNFAIR:
+            about = f" ({', '.join(row['about'])})" if row["about"] else ""
+            facts[row["task"]].append(f"its task is unfair: {FACTS[row['fact']]}{about}")
+    for row in rows(run, "suspects"):
+        if row["cause"] == FAULT:
+            words = f"the user erred: {fault_words(row['code'], row['arguments'])}"
         else:
-            found[name] = Finding(row["expected calls"] or row["explained"] or f"failed; {row['passes']} trials pass")
+            both = "both: " if row["cause"] == SUSPECT and row["side"] == "both" else ""
+            words = f"{both}{sign_words(row['code'], row['arguments'])}"
+        found[row["dialogue"]].append(Reason(words, row["turn"]))
+    facts_of = {each.id: each.ended.facts for each in run.dialogues()}
+    for row in conversations(run).filter(verdict=FAILED).iter_rows(named=True):
+        own = found[row["dialogue"]]
+        if not own:
+            said = facts_of.get(row["dialogue"], {})
+            known = row["expected calls"] or said.get("error") or said.get("explanation")
+            own.append(Reason(known or f"failed; {row['passes']} trials pass"))
+        own += map(Reason, facts[row["task"]])
     return found
-
-
-def odd_conversations(run: Run) -> list[str]:
-    """Conversations to look at first: those of other tasks, then those with a contradicted verdict."""
-    integrity = stored_integrity(run)
-    return [*(each.conversation for each in (integrity.foreign if integrity else ())), *contradicted(run)]
 
 
 def user_faults(run: Run) -> pl.DataFrame:
     """What the user got wrong in each conversation."""
-    rows = [
-        (name, message, code.replace("_", " "), fault_words(code, about))
-        for name, message, code, about in run.table("suspects")
-        .filter(cause=FAULT)
-        .select("dialogue", "turn", "code", "arguments")
-        .iter_rows()
-    ]
-    schema = {"dialogue": pl.String, "message": pl.Int64, "fault of the user": pl.String, "words": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    faults = run.table("suspects").filter(cause=FAULT)
+    return faults.select("dialogue", pl.col("code").str.replace_all("_", " ").alias("fault of the user"))
 
 
 def facts_of_tasks(run: Run) -> pl.DataFrame:

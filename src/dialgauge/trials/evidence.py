@@ -1,7 +1,7 @@
 """What a failed conversation shows, before anybody is suspected.
 
-Calls that write are held against the expected ones; each value that differs is traced to where it came from; each
-expected write that was not made, to whether the user ever spoke of it and what the agent said. Nothing here decides.
+Writes are compared with the expected ones. A value that differs is traced to where it came from; an expected write that
+was not made, to whether the user ever spoke of it and what the agent said. Nothing here decides.
 """
 
 from __future__ import annotations
@@ -72,10 +72,9 @@ _Made: TypeAlias = tuple[Speaker, Call]
 
 
 class WrongValue(Struct, frozen=True, kw_only=True):
-    """A value of a write that differs from the expected one; ``known`` says where the agent could have had that."""
+    """A value of a write that differs from the expected one: where it came from, and where the expected one was."""
 
     argument: str
-    expected: str
     made: str
     source: Source
     known: Source
@@ -86,7 +85,6 @@ class Deviation(Struct, frozen=True, kw_only=True):
 
     kind: Literal["missing", "extra", "wrong"]
     tool: str
-    record: str
     message: int | None = None
     fate: Fate | None = None
     values: tuple[WrongValue, ...] = ()
@@ -95,15 +93,13 @@ class Deviation(Struct, frozen=True, kw_only=True):
 
 
 class FailureEvidence(Struct, frozen=True, kw_only=True):
-    """All that the rules look at."""
+    """All that the signs look at."""
 
     conversation: str
     task: str
     trial: int
     ended: Ended
     last_message: int
-    #: If the agent ended it, its last message; else the last message of all.
-    end_message: int | None = None
     #: The data at the end are right: only what was told, or the steps, can have failed.
     data_right: bool | None
     deviations: tuple[Deviation, ...]
@@ -145,22 +141,17 @@ def failure_evidence(
 ) -> FailureEvidence:
     """The evidence on one failed conversation."""
     known, outcome = _Known(dialogue, task), dialogue.ended
-    texts, calls = known.texts, known.calls
+    texts = known.texts
     replayed_data = replayed.replay_parts.get("DB")
     data_right = replayed.recorded_parts.get("DB") if replayed_data is None else replayed_data
-    made = [(side, call) for side, call in calls if _writes(call.name, domain)]
+    made = [(side, call) for side, call in known.calls if _writes(call.name, domain)]
     expected = [call for call in task.expected or () if _writes(call.name, domain)]
-    ended = _ended(texts, outcome.end)
-    sides = {"user": ("user",), "agent": ("system",)}.get(ended, ("user", "system"))
-    places = [turn.source or 0 for turn in texts if turn.speaker in sides]
-    places += [call.message for side, call in calls if side in sides and call.message is not None]
     return FailureEvidence(
         conversation=dialogue.id,
         task=outcome.task,
         trial=outcome.trial,
-        ended=ended,
+        ended=_ended(texts, outcome.end),
         last_message=max((turn.source or 0 for turn in texts), default=0),
-        end_message=max(places, default=None),
         data_right=data_right,
         deviations=() if data_right else tuple(_deviations(expected, made, known)),
         unsaid=tuple(output for output, is_said in (replayed.outputs or {}).items() if not is_said),
@@ -292,30 +283,21 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Kno
     same = paired(expected, calls, _exactly)
     pairs = paired(expected, calls, _exactly, _tool_and_record)
     for gold, equal, place in zip(expected, same, pairs, strict=True):
-        record = _record(gold.arguments)
         if equal is not None:
             continue
         if gold.by_user:
-            yield Deviation(kind="missing", tool=gold.name, record=record, fate="users")
+            yield Deviation(kind="missing", tool=gold.name, fate="users")
         elif place is None:
             fate, message = known.fate(gold, made)
             lacking = _lacking(gold, made)
-            yield Deviation(kind="missing", tool=gold.name, record=record, fate=fate, message=message, lacking=lacking)
+            yield Deviation(kind="missing", tool=gold.name, message=message, fate=fate, lacking=lacking)
         else:
             like = calls[place]
             values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.message or 0))
-            yield Deviation(kind="wrong", tool=gold.name, record=record, message=like.message or 0, values=values)
-    left = [each for place, each in enumerate(done) if place not in pairs]
-    for side, call in left:
-        if side == "user":  # what a user tries on its own device is nobody's fault
-            continue
-        before = inf if call.message is None else call.message
-        values = tuple(
-            WrongValue(argument=path, expected="", made=text, source=known.source(text, path, before), known="nowhere")
-            for path, text in _texts_in(call.arguments)
-        )
-        record = _record(call.arguments)
-        yield Deviation(kind="extra", tool=call.name, record=record, message=call.message, values=values)
+            yield Deviation(kind="wrong", tool=gold.name, message=like.message or 0, values=values)
+    for place, (side, call) in enumerate(done):
+        if place not in pairs and side != "user":  # what a user tries on its own device is nobody's fault
+            yield Deviation(kind="extra", tool=call.name, message=call.message)
 
 
 def _lacking(gold: GoldCall, made: Sequence[_Made]) -> str:
@@ -350,7 +332,6 @@ def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iter
             text = was[number] if number < len(was) else ""
             yield WrongValue(
                 argument=path,
-                expected=value,
                 made=text,
                 source=known.source(text, path, message),
                 known=known.source(value, path, message),

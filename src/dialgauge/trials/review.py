@@ -54,7 +54,6 @@ def review_log(
             "domain": audit.domain,
             "no_replay": audit.no_replay,
             "calls": dict(audit.drift),
-            "renamed": sorted({pair for one in audit.conversations for pair in one.renamed}),
             "idle": audit.idle,
         }
     elif domain is not None:

@@ -184,17 +184,14 @@ def score_log(
     )
 
 
-def _amounts(scores: Scores) -> dict[str, dict[str, float | None]]:
-    """Beside each mean of an amount: how many conversations have one, their median, and what the largest one makes."""
-    amounts: dict[str, dict[str, float | None]] = {}
+def _amounts(scores: Scores) -> dict[str, dict[str, float]]:
+    """Beside each mean of an amount: how many conversations have one, and the median of these."""
+    amounts: dict[str, dict[str, float]] = {}
     for name, score in scores.scores.items():
-        if score.unit == "share" or score.value is None:
-            continue
-        num, den = scores.sums[name]
-        values = num[den > 0]
-        total = float(values.sum())
-        largest = float(values.max()) / total if total else None
-        amounts[name] = {"n": len(values), "median": float(np.median(values)), "largest_share": largest}
+        if score.unit != "share" and score.value is not None:
+            num, den = scores.sums[name]
+            values = num[den > 0] / den[den > 0]
+            amounts[name] = {"n": len(values), "median": float(np.median(values))}
     return amounts
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 import polars as pl
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.runs import frame_of
@@ -30,8 +30,8 @@ SUSPECTS: tuple[Suspect, ...] = get_args(Suspect)
 #: What checks see in the user of a conversation, by the instruction of its task where it has none itself.
 UserCheck: TypeAlias = Callable[[Dialogue, str], Sequence[Blame]]
 
-#: What a record is: whom to suspect by which sign, another sign, what the user did wrong, or other evidence.
-SUSPECT, SIGN, FAULT, EVIDENCE = "suspect", "sign", "fault", "evidence"
+#: What a record is: whom to suspect by which sign, another sign, or what the user did wrong.
+SUSPECT, SIGN, FAULT = "suspect", "sign", "fault"
 BLAME: dict[str, Any] = {
     "dialogue": "String", "unit": "String", "side": "String", "cause": "String", "turn": "Int64", "code": "String",
     "arguments": "List(String)",
@@ -57,11 +57,6 @@ class Failure(Struct, frozen=True, kw_only=True):
     suspect: Suspect
     signs: tuple[Sign, ...]
     evidence: FailureEvidence
-
-    @property
-    def message(self) -> int | None:
-        """The message that shows it."""
-        return self.signs[0].message if self.signs else None
 
 
 def suspect(evidence: FailureEvidence) -> Failure:
@@ -176,9 +171,9 @@ def failures(log: TrialLog, audit: LogAudit, check: UserCheck, world: ToolDomain
 
 
 def blame_table(failed: Sequence[Failure], faults: Mapping[str, Sequence[Blame]] | None = None) -> pl.DataFrame:
-    """All records as a table; ``faults`` are those of conversations that nothing else is known of."""
-    records = [record for failure in failed for record in blame_records(failure)]
-    records += [msgspec.structs.replace(each, cause=FAULT) for own in (faults or {}).values() for each in own]
+    """Suspects, signs and user faults as a table; ``faults`` are those of conversations without a suspect."""
+    records = [record for failure in failed for record in _records(failure)]
+    records += [structs.replace(each, cause=FAULT) for own in (faults or {}).values() for each in own]
     rows = (
         (each.dialogue, each.unit, each.side, each.cause, each.turn, each.code, list(each.arguments))
         for each in records
@@ -186,38 +181,21 @@ def blame_table(failed: Sequence[Failure], faults: Mapping[str, Sequence[Blame]]
     return frame_of(rows, BLAME)
 
 
-def blame_records(failure: Failure) -> Iterator[Blame]:
-    """A failure as records: the suspect first, then its other signs, what the user did wrong, and all evidence."""
+def _records(failure: Failure) -> Iterator[Blame]:
+    """A failure as records: the suspect with the first sign, the other signs, and what the user did wrong."""
     evidence = failure.evidence
-
-    def record(cause: str, side: str, code: str, turn: int | None, *arguments: str) -> Blame:
-        return Blame(
-            dialogue=evidence.conversation, unit=evidence.task, side=side, cause=cause, turn=turn, code=code,
-            arguments=arguments,
-        )  # fmt: skip
-
-    if not failure.signs:
-        yield record(SUSPECT, failure.suspect, "", None)
-    for place, sign in enumerate(failure.signs):
-        side, cause = (sign.side, SIGN) if place else (failure.suspect, SUSPECT)
-        yield record(cause, side, sign.code, sign.message, sign.about)
+    for place, sign in enumerate(failure.signs or (Sign(failure.suspect, "", None),)):
+        yield Blame(
+            dialogue=evidence.conversation,
+            unit=evidence.task,
+            side=sign.side if place else failure.suspect,
+            cause=SIGN if place else SUSPECT,
+            turn=sign.message,
+            code=sign.code,
+            arguments=(sign.about,) if sign.code else (),
+        )
     for fault in evidence.faults:
-        yield record(FAULT, "user", fault.code, fault.turn, *fault.arguments)
-    for each in evidence.deviations:
-        yield record(EVIDENCE, "", each.kind, each.message, each.tool, each.record, each.fate or "")
-        for value in each.values if each.kind == "wrong" else ():
-            told = (value.argument, value.expected, value.known, value.made, value.source)
-            yield record(EVIDENCE, "", "value", each.message, *told)
-    for name in dict.fromkeys(evidence.unsupported):
-        yield record(EVIDENCE, "task", "unsupported", None, name)
-    if evidence.failing_gold:
-        yield record(EVIDENCE, "task", "failing_gold", None)
-    if evidence.data_right:
-        yield record(EVIDENCE, "", "data_right", None)
-    for output in evidence.unsaid:
-        yield record(EVIDENCE, "agent", "unsaid", None, output)
-    end = evidence.last_message if evidence.end_message is None else evidence.end_message
-    yield record(EVIDENCE, "", "end", end, evidence.ended)
+        yield structs.replace(fault, unit=evidence.task, cause=FAULT)
 
 
 class Estimate(Struct, frozen=True):

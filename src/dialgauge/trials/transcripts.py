@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-import polars as pl
 
 from dialgauge.dialogue import Call, Dialogue
 from dialgauge.report import Cell, Link, Mark, Table, Tone, Transcript, Turn
 from dialgauge.runs import Run
 from dialgauge.text import counted, upper_first
 from dialgauge.trials.calls import ExpectedAction, expected_actions
-from dialgauge.trials.suspects import EVIDENCE, FAULT, SIGN, SUSPECT
-from dialgauge.trials.words import ENDS, FACTS, SUSPECTED, UNFAIR, evidence_words, fault_words, sign_words
+from dialgauge.trials.conversations import reasons, rows
+from dialgauge.trials.suspects import SUSPECT
+from dialgauge.trials.words import ENDS, SUSPECTED
 
 AS_EXPECTED = Mark("as expected", "good")
 OTHER_ARGUMENTS = Mark("other arguments than expected", "bad")
@@ -24,14 +24,13 @@ _LINE = 160
 
 def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     """The messages with the calls that led to them; on top why it failed, and what its task expected."""
-    trial = next(iter(_rows(run, "trials", dialogue=dialogue.id)), {})
-    blame = _rows(run, "suspects", dialogue=dialogue.id)
+    trial = next(iter(rows(run, "trials", dialogue=dialogue.id)), {})
+    suspect = next(iter(rows(run, "suspects", dialogue=dialogue.id, cause=SUSPECT)), None)
     actions = expected_actions(dialogue)
     tables = {
-        "findings": _findings(run, dialogue, blame, actions),
+        "findings": _findings(run, dialogue),
         "expected": _expected(actions),
         "trials": _siblings(run, trial),
-        "evidence": _evidence(dialogue, blame),
         "facts": _facts(trial),
         "goal": _goal(dialogue),
     }
@@ -40,12 +39,15 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
         words |= {made: "bad", expected: "good"}
     success = trial.get("success")
     verdict = Mark("not judged") if success is None else Mark("passed", "good") if success else Mark("failed", "bad")
+    marks = [verdict, Mark(f"task {trial['task']}, trial {trial['trial']}")] if trial else [verdict]
+    if suspect is not None:
+        marks.append(Mark(f"suspect: {SUSPECTED[suspect['side']]}", "warn"))
     return Transcript(
         run=run.name,
         dialogue=dialogue.id,
-        marks=[verdict, Mark(f"task {trial['task']}, trial {trial['trial']}")] if trial else [verdict],
+        marks=marks,
         tables={name: table for name, table in tables.items() if table.rows},
-        turns=list(_turns(dialogue, actions, blame)),
+        turns=list(_turns(dialogue, actions, None if suspect is None else suspect["turn"])),
         words=words,
     )
 
@@ -60,9 +62,9 @@ def turn_of(dialogue: Dialogue, message: int | None) -> int | None:
     return next(shown, None)
 
 
-def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], blame: Sequence[Mapping[str, Any]]) -> Iterator[Turn]:
+def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], message: int | None) -> Iterator[Turn]:
+    """The turns; that of the message that is suspected is marked."""
     marks = {action.call: AS_EXPECTED if action.same else OTHER_ARGUMENTS for action in actions}
-    message = next((row["turn"] for row in blame if row["cause"] == SUSPECT), None)
     deciding = turn_of(dialogue, message)
     calls_before, last_message = 0, -1
     for number, turn in enumerate(dialogue.turns):
@@ -96,44 +98,14 @@ def _calls(calls: Sequence[Call], marks: Sequence[Mark | None]) -> Table:
     return table
 
 
-def _findings(
-    run: Run, dialogue: Dialogue, blame: Sequence[Mapping[str, Any]], actions: Sequence[ExpectedAction]
-) -> Table:
-    """Why it failed, the gravest first, each with the turn that shows it."""
-    table = Table("Why it failed", ["finding", "message"])
-    for match in _rows(run, "task_match", dialogue=dialogue.id, match="foreign"):
-        fits = f": it fits task {match['fits']}" if match["fits"] else ""
-        table.add(Cell(f"Filed under task {match['task']}, which it does not match{fits}", tone="bad"), None)
-    for replay in _rows(run, "replays", dialogue=dialogue.id):
-        if replay["contradicts"] == "replay":
-            recorded, made = (
-                "open" if replay[name] is None else f"{replay[name]:g}" for name in ("recorded", "replayed")
-            )
-            words = f"Making its calls again contradicts its verdict (recorded {recorded}, replayed {made})"
-            table.add(Cell(words, tone="bad"), _turn_cell(dialogue, replay["drift_message"]))
-        elif replay["contradicts"] == "parts":
-            table.add(Cell("The parts stored with its reward contradict it", tone="bad"), None)
-    for row in blame:
-        if row["cause"] in (SUSPECT, SIGN):
-            suspect = f"Suspect: {SUSPECTED[row['side']]}. " if row["cause"] == SUSPECT else ""
-            words = upper_first(sign_words(row["code"], row["arguments"]))
-            table.add(Cell(f"{suspect}{words}", tone="warn"), _turn_cell(dialogue, row["turn"]))
-    if dialogue.ended.success is not False:
-        return table
-    for row in _rows(run, "task_facts", task=dialogue.ended.task):
-        if row["fact"] in UNFAIR:
-            about = f" ({', '.join(row['about'])})" if row["about"] else ""
-            table.add(Cell(f"Its task is unfair: {FACTS[row['fact']]}{about}", tone="warn"), None)
-    turns = [number for number, turn in enumerate(dialogue.turns) for _ in turn.calls or ()]
-    for action in actions:
-        if action.call is None:
-            table.add(Cell(f"Never called {action.name}, as was expected", tone="bad"), None)
-        elif not action.same:
-            names = ", ".join(name for name, _, _ in action.differences)
-            number = turns[action.call]
-            source = dialogue.turns[number].source
-            words = f"Called {action.name} with another {names} than expected"
-            table.add(Cell(words, tone="bad"), Cell(number if source is None else source, link=Link(turn=number)))
+def _findings(run: Run, dialogue: Dialogue) -> Table:
+    """Why it failed or is in doubt, the gravest reason first, each with the turn that shows it."""
+    title = "Why it failed" if dialogue.ended.success is False else "What was found"
+    table = Table(title, ["reason", "message"])
+    for reason in reasons(run).get(dialogue.id, ()):
+        turn = turn_of(dialogue, reason.message)
+        message = Cell(reason.message, link=None if turn is None else Link(turn=turn))
+        table.add(Cell(upper_first(reason.text), tone=reason.tone), message)
     return table
 
 
@@ -154,7 +126,7 @@ def _expected(actions: Sequence[ExpectedAction]) -> Table:
 
 def _siblings(run: Run, trial: Mapping[str, Any]) -> Table:
     """All trials of the task, each leading to its conversation."""
-    trials = sorted(_rows(run, "trials", task=trial.get("task")), key=lambda row: row["trial"])
+    trials = sorted(rows(run, "trials", task=trial.get("task")), key=lambda row: row["trial"])
     columns = ["side by side", *(f"trial {row['trial']}" for row in trials)]
     table = Table(f"Trials of task {trial.get('task')}", columns)
     if len(trials) > 1:
@@ -162,17 +134,6 @@ def _siblings(run: Run, trial: Mapping[str, Any]) -> Table:
         links = [Link(dialogue=here, beside=(name,)) if name != here else None for name in names]
         every = Cell("all trials", link=Link(dialogue=names[0], beside=tuple(names[1:])))
         table.add(every, *(Cell(row["success"], link=link) for row, link in zip(trials, links, strict=True)))
-    return table
-
-
-def _evidence(dialogue: Dialogue, blame: Sequence[Mapping[str, Any]]) -> Table:
-    """What speaks for or against each side."""
-    table = Table("Evidence on both sides", ["about", "evidence", "message"], first=5)
-    words_of = {EVIDENCE: evidence_words, FAULT: fault_words}
-    for row in blame:
-        if row["cause"] in words_of:
-            words = words_of[row["cause"]](row["code"], row["arguments"])
-            table.add(row["side"] or "calls", words, _turn_cell(dialogue, row["turn"]))
     return table
 
 
@@ -193,18 +154,6 @@ def _facts(trial: Mapping[str, Any]) -> Table:
 def _goal(dialogue: Dialogue) -> Table:
     lines = dialogue.goal.instruction if dialogue.goal is not None else ()
     return Table("What the user was told", ["instruction"], [[line] for line in lines])
-
-
-def _rows(run: Run, table: str, **only: str | None) -> list[dict[str, Any]]:
-    """The rows of a table with these values; none of a table that the run does not have, or of an unknown value."""
-    if table not in run.tables or None in only.values():
-        return []
-    return run.table(table).filter(*(pl.col(name) == value for name, value in only.items())).to_dicts()
-
-
-def _turn_cell(dialogue: Dialogue, message: int | None) -> Cell:
-    turn = turn_of(dialogue, message)
-    return Cell(message, link=None if turn is None else Link(turn=turn))
 
 
 def _line(arguments: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -13,6 +14,7 @@ from dialgauge.report import (
     Cell,
     Chart,
     Column,
+    Finding,
     Link,
     Number,
     Table,
@@ -21,7 +23,6 @@ from dialgauge.report import (
     View,
     count_cell,
     count_table,
-    number_of,
     score_cell,
 )
 from dialgauge.runs import Run
@@ -39,14 +40,14 @@ from dialgauge.trials.conversations import (
     conversations,
     doubts,
     facts_of_tasks,
-    findings,
-    odd_conversations,
     per_task_stands,
+    reasons,
+    rows,
     stored_integrity,
     user_faults,
 )
 from dialgauge.trials.grader_views import agreement, corrected, grader_pairs, graders
-from dialgauge.trials.transcripts import transcript
+from dialgauge.trials.transcripts import transcript, turn_of
 from dialgauge.trials.words import (
     CHANGES,
     FACTS,
@@ -63,8 +64,8 @@ from dialgauge.trials.words import (
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
 
-#: Tasks that a cell names, and failures that are shown unasked.
-_NAMED, _SHOWN = 8, 3
+#: Tasks that a cell names, those that the summary names, and failures that are shown unasked.
+_NAMED, _FLIPPING, _SHOWN = 8, 4, 3
 
 
 def summary(run: Run) -> Table:
@@ -76,35 +77,32 @@ def summary(run: Run) -> Table:
         if (made := _TABLES[name](run)) is not None and made.answer:
             table.add(Cell(check, tone=made.tone), made.answer)
     if stored_integrity(run) is None and run.details["benchmark"] != "dialgauge":
-        table.add("replay", "Not checked: only logs of τ-bench and τ²-bench hold tasks and every call.")
-    return table
-
-
-def flips(run: Run) -> Table | None:
-    """Tasks that pass sometimes and fail sometimes, each with its trials."""
-    frame = conversations(run).filter(pl.col("verdict") != NOT_JUDGED)
-    tried = frame.group_by("task").agg(pl.col("success").sum().alias("passed"), pl.len().alias("trials"))
-    if not tried.height or tried["trials"].max() == 1:
-        return None
-    flipping = set(tried.filter((pl.col("passed") > 0) & (pl.col("passed") < pl.col("trials")))["task"])
-    table = _grid(run, "Tasks that flip", flipping)
-    named = some_of((str(row[0].value) for row in table.rows), FEW)
-    never = tried.filter(pl.col("passed") == 0).height
-    shown = f" ({named})" if flipping else ""
-    table.answer = f"{len(flipping):,} of {counted(tried.height, 'task')} flip{shown}; {never:,} never pass."
+        table.add("replay", "Not checked: this is no log of τ-bench or τ²-bench.")
     return table
 
 
 def failures(run: Run) -> Table | None:
-    """Failures with their reasons: one of each task before the second of any."""
+    """Failures with their reasons: doubtful ones, then one of each task before the second of any."""
     failed = conversations(run).filter(pl.col("verdict") == FAILED)
-    found = findings(run)
-    table = Table("Failures", ["failure", "why"], first=_SHOWN)
-    order = failed.with_columns(pl.int_range(pl.len()).over("task").alias("place")).sort("place", maintain_order=True)
-    for name in [*odd_conversations(run), *order["dialogue"]]:
-        if name in found and all(row[0].value != name for row in table.rows):
-            table.add(Cell(name, link=Link(dialogue=name, turn=found[name].turn)), found[name].text)
+    by_turns = failed.with_columns(pl.int_range(pl.len()).over("task").alias("place"))
+    order = by_turns.sort("place", maintain_order=True)["dialogue"]
+    found, table = findings(run), Table("Failures", ["failure", "why"], first=_SHOWN)
+    for name in dict.fromkeys([*odd_conversations(run), *order]):
+        table.add(Cell(name, link=Link(dialogue=name, turn=found[name].turn)), found[name].text)
     return table if table.rows else None
+
+
+@lru_cache(maxsize=8)
+def findings(run: Run) -> Mapping[str, Finding]:
+    """The gravest reason of each conversation that failed or is in doubt, with the turn that shows it."""
+    failed = conversations(run).filter(pl.col("verdict") == FAILED)["dialogue"]
+    gravest = {name: reasons(run)[name][0] for name in dict.fromkeys([*odd_conversations(run), *failed])}
+    return {name: Finding(reason.text, turn_of(run.dialogue(name), reason.message)) for name, reason in gravest.items()}
+
+
+def odd_conversations(run: Run) -> list[str]:
+    """Conversations of other tasks, then those with a contradicted verdict."""
+    return [*(row["dialogue"] for row in rows(run, "task_match", match="foreign")), *contradicted(run)]
 
 
 def expected(run: Run) -> Table:
@@ -159,8 +157,6 @@ def replayed(run: Run) -> Table | None:
     table.answer = " ".join(answers)
     if calls := [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]:
         table.notes.append(f"Replayed calls: {', '.join(calls)}.")
-    for old, new in audit["renamed"]:
-        table.notes.append(f"In the records the key '{old}' is now '{new}'; no verdict rests on it.")
     if doubtful := replays.filter(~pl.col("reliable"))["dialogue"].to_list():
         table.notes.append(f"A write gave another result than recorded: {some_of(doubtful, _NAMED)}.")
     return table
@@ -229,28 +225,19 @@ def fairness(run: Run) -> Table | None:
 
 
 def suspects(run: Run) -> Table | None:
-    """Who is to be suspected of the failures?"""
+    """Who is to be suspected of the failures, and for what."""
     frame = conversations(run)
     if "suspect" not in frame.columns or not frame["suspect"].count():
         return None
-    chart = Chart("bars", ("failures",))
-    table = Table("Who is to be suspected of each failure?", ["suspect", "failures"], chart=chart)
-    for words in SUSPECTED.values():
-        if (count := count_cell(frame, {"suspect": words})).value:
-            table.add(words, count)
-    sides = ", ".join(f"{row[0].value} {row[1].value:,}" for row in table.rows)
+    suspected = frame.drop_nulls("suspect")
+    title = "Who is to be suspected of each failure, and why?"
+    table = count_table(title, suspected, "why", split="suspect", tones=_SIDES)
+    counts = [(words, suspected.filter(suspect=words).height) for words in SUSPECTED.values()]
+    sides = ", ".join(f"{words} {count:,}" for words, count in counts if count)
     right, measured_on = measured_sentences()
-    table.answer = f"Of {counted(frame['suspect'].count(), 'failure')}: {sides}. {right}"
+    table.answer = f"Of {counted(suspected.height, 'failure')}: {sides}. {right}"
     table.notes.append(measured_on)
     return table
-
-
-def deciding(run: Run) -> Table | None:
-    """What failures are suspected for."""
-    frame = conversations(run)
-    if "why" not in frame.columns:
-        return None
-    return count_table("Why they are suspected", frame.drop_nulls("suspect"), "why", split="suspect", tones=_SIDES)
 
 
 def erring_users(run: Run) -> Table | None:
@@ -263,23 +250,21 @@ def erring_users(run: Run) -> Table | None:
     table = count_table("What the user got wrong", faults, "fault of the user")
     listed = ", ".join(f"{row[0].value} {row[1].value}" for row in table.rows)
     erred, of = faults["dialogue"].n_unique(), conversations(run).height
-    table.answer = f"The user erred in {erred:,} of {of:,} conversations ({listed}); the checks do not find all faults."
+    table.answer = f"In {erred:,} of {of:,} conversations the user seems to err ({listed})."
     return table
 
 
-def task_grid(run: Run) -> Table:
-    """Every task with its trials, those first that pass sometimes and fail sometimes."""
-    return _grid(run, "Tasks and their trials", set(conversations(run)["task"]))
+def tasks(run: Run) -> Table:
+    """Tasks with a cell for each trial, which leads to its conversation; the task leads to all of them side by side.
 
-
-def _grid(run: Run, title: str, tasks: Collection[str]) -> Table:
-    """Tasks with a cell for each trial, which leads to its conversation; the task leads to all of them side by side."""
-    frame = conversations(run).filter(pl.col("task").is_in(list(tasks))).sort("trial")
+    Those come first that pass sometimes and fail sometimes.
+    """
+    frame = conversations(run).sort("trial")
     goals = {each.id: " ".join(each.goal.instruction) for each in run.dialogues() if each.goal is not None}
     trials = frame["trial"].drop_nulls().unique().sort().to_list()
     heads = [f"trial {trial}" for trial in trials]
-    table = Table(title, ["task", *heads, "passed", Column("goal", spare=1)], first=10)
-    rows = []
+    table = Table("Tasks and their trials", ["task", *heads, "passed", Column("goal", spare=1)], first=10)
+    grid, judged_trials, flipping, never = [], [], list[str](), 0
     for (task,), own in frame.group_by("task", maintain_order=True):
         names = own["dialogue"].to_list()
         tried = {
@@ -287,12 +272,21 @@ def _grid(run: Run, title: str, tasks: Collection[str]) -> Table:
             for name, trial, success in own.select("dialogue", "trial", "success").iter_rows()
         }
         passed, judged = int(own["success"].sum()), own["success"].count()
-        side = Cell(str(task), link=Link(dialogue=names[0], beside=tuple(names[1:])))
+        beside = Cell(str(task), link=Link(dialogue=names[0], beside=tuple(names[1:])))
         cells = [tried.get(trial, Cell(None)) for trial in trials]
-        row: list[Cell | str | int] = [side, *cells, passed, goals.get(names[0], "")[:100]]
-        rows.append((passed in (0, judged), passed / max(judged, 1), _numeric(str(task)), row))
-    for *_, row in sorted(rows, key=lambda each: each[:3]):
-        table.add(*row)
+        flips = 0 < passed < judged
+        order = (not flips, passed / max(judged, 1), _numeric(str(task)))
+        grid.append((order, beside, cells, passed, goals.get(names[0], "")[:100]))
+        judged_trials += [judged] if judged else []
+        never += judged > 0 and passed == 0
+        flipping += [str(task)] if flips else []
+    for _, beside, cells, passed, goal in sorted(grid, key=lambda each: each[0]):
+        table.add(beside, *cells, passed, goal)
+    if max(judged_trials, default=0) > 1:
+        named = some_of(sorted(flipping, key=_numeric), _FLIPPING)
+        flip = f"{len(flipping):,} of {counted(len(judged_trials), 'task')} {'flips' if len(flipping) == 1 else 'flip'}"
+        passes = "passes" if never == 1 else "pass"
+        table.answer = f"{flip}{f' ({named})' if named else ''}; {never:,} never {passes}."
     return table
 
 
@@ -307,12 +301,11 @@ def parts(run: Run) -> Table | None:
 
 def amounts(run: Run) -> Table | None:
     """What conversations take: means are for budgets, medians for what is usual."""
-    largest = Column("largest", PERCENT, help="percent of the sum that is in one conversation", spare=1)
-    table = Table("Cost and length of a conversation", ["measure", "mean", "median", "conversations", largest])
+    table = Table("Cost and length of a conversation", ["measure", "mean", "median", "conversations"])
     known: Mapping[str, Mapping[str, float]] = run.details.get("amounts", {})
     for name, amount in known.items():
         mean = score_cell(run.scores.get(name))
-        table.add(name, mean, Cell(amount["median"], number=mean.number), amount["n"], amount["largest_share"])
+        table.add(name, mean, Cell(amount["median"], number=mean.number), amount["n"])
     taken = [
         words.format(float(run.scores[name]), known[name]["median"]) for name, words in _TAKEN.items() if name in known
     ]
@@ -328,26 +321,6 @@ _TAKEN = {
 }
 
 
-def effort(run: Run) -> Table | None:
-    """What each conversation took, in the order of the log: cost, tokens, time and length where the log has them."""
-    measures = [name for name in run.details.get("amounts", {}) if name in run.scores]
-    scores = run.table("dialogue_scores").filter(pl.col("measure").is_in(measures) & (pl.col("den") > 0))
-    values = {(dialogue, measure): num / den for dialogue, measure, num, den in scores.iter_rows()}
-    columns = [Column(name, number_of(run.scores[name])) for name in measures]
-    table = Table(
-        "What each conversation took",
-        ["conversation", "dialogue", *columns],
-        first=5,
-        chart=Chart("strips", tuple(measures)),
-        notes=["Filled points passed, hollow ones failed, in the order of the log."],
-    )
-    tones: Mapping[bool | None, Tone] = {True: "good", False: "bad", None: "plain"}
-    for number, (dialogue, success) in enumerate(run.table("trials").select("dialogue", "success").iter_rows(), 1):
-        taken = (Cell(values.get((dialogue, name)), tone=tones[success]) for name in measures)
-        table.add(number, Cell(dialogue, link=Link(dialogue=dialogue)), *taken)
-    return table if measures and table.rows else None
-
-
 def tools(run: Run) -> Table:
     """Which tools were called."""
     tones: Mapping[str, Tone] = {"done": "plain", "failed": "bad"}
@@ -356,14 +329,14 @@ def tools(run: Run) -> Table:
 
 def filters(run: Run) -> Iterator[pl.DataFrame]:
     """What is known of each conversation, its calls, and the facts about its task."""
-    yield conversations(run).drop("success", "trial", "message", "about", "sign", "explained", strict=False)
+    yield conversations(run).drop("success", "trial")
     yield tool_calls(run)
     if "gradings" in run.tables:
         yield grader_pairs(run)
     if "task_facts" in run.tables:
         yield facts_of_tasks(run).drop("task")
     if "suspects" in run.tables:
-        yield user_faults(run).drop("words", "message")
+        yield user_faults(run)
 
 
 def heads(run: Run) -> list[str]:
@@ -412,13 +385,14 @@ def by_task(make: TableMaker) -> TableMaker:
 
 #: The checks that the summary answers, each with its table.
 _CHECKS: Mapping[str, str] = {
-    **{name: name for name in ("flips", "match", "replay")},
+    "flips": "tasks",
+    "match": "match",
+    "replay": "replay",
     "change": "split",
     **{name: name for name in ("fairness", "suspects", "user", "graders", "agreement", "corrected", "amounts")},
 }
 _TABLES: Mapping[str, TableMaker] = {
     "summary": summary,
-    "flips": by_task(flips),
     "failures": failures,
     "expected": by_task(expected),
     "ends": ends,
@@ -427,15 +401,13 @@ _TABLES: Mapping[str, TableMaker] = {
     "split": by_task(split),
     "fairness": by_task(fairness),
     "suspects": by_task(suspects),
-    "deciding": by_task(deciding),
     "user": erring_users,
-    "tasks": by_task(task_grid),
+    "tasks": by_task(tasks),
     "graders": by_task(graders),
     "agreement": agreement,
     "corrected": corrected,
     "parts": parts,
     "amounts": amounts,
-    "effort": effort,
     "tools": tools,
 }
 VIEW = View(

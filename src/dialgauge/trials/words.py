@@ -21,13 +21,6 @@ ENDS: Mapping[str, str] = {
     "user_error": "the user failed",
     "infrastructure_error": "infrastructure failed",
 }
-#: What an end means for the score.
-COUNTED: Mapping[str, str] = {
-    "finished": "finished",
-    "unknown": "finished",
-    "limit": "failed at a limit",
-    "infrastructure": "infrastructure: not counted",
-}
 #: What is to be known about a task. The unfair ones come first.
 UNFAIR = ("failing_write", "unsupported", "order_matters", "unidentified")
 FACTS: Mapping[str, str] = {
@@ -80,28 +73,6 @@ SUSPECTED: Mapping[str, str] = {
     "infrastructure": "infrastructure",
     "unclear": "nobody",
 }
-_FATES: Mapping[str, str] = {
-    "": "",
-    "users": ": the user's own to make",
-    "transferred": ": the user was handed over",
-    "unvoiced": ": the user never asked for it",
-    "failed": ": tried in vain",
-    "refused": ": the agent refused",
-    "left": ": never tried",
-}
-_SOURCES: Mapping[str, str] = {
-    "instruction": "the user's instruction",
-    "user": "the user alone",
-    "tool": "a tool's answer",
-    "nowhere": "nowhere",
-}
-_ENDED: Mapping[str, str] = {
-    "user": "the user ended it",
-    "agent": "the agent ended it",
-    "steps": "out of steps",
-    "error": "broken off by an error",
-    "untold": "the log does not say how it ended",
-}
 #: Tasks or conversations that a sentence names.
 _NAMED = 4
 
@@ -116,27 +87,6 @@ def fault_words(code: str, about: Sequence[str]) -> str:
     """What the user did wrong."""
     named = f" ({', '.join(filter(None, about))})" if any(about) else ""
     return f"{code.replace('_', ' ')}{named}"
-
-
-def evidence_words(code: str, about: Sequence[str]) -> str:
-    """One piece of evidence."""
-    if code == "value":
-        argument, expected, known, made, source = about
-        right = f" (known from {_SOURCES[known]})" if expected and known in _SOURCES else ""
-        wrong = f" (from {_SOURCES[source]})" if made and source in _SOURCES else ""
-        return f"{argument}: expected {expected or 'nothing'}{right}, made {made or 'nothing'}{wrong}"
-    if code in ("missing", "extra", "wrong"):
-        tool, record, fate = about
-        kinds = {"missing": "missing", "extra": "not expected", "wrong": "other values than expected"}
-        return f"{tool}{f' of {record}' if record else ''}: {kinds[code]}{_FATES[fate]}"
-    words = {
-        "unsupported": "nobody was given its {}",
-        "failing_gold": "an expected write fails in its own world",
-        "data_right": "the data are right",
-        "unsaid": "never told: {}",
-        "end": _ENDED.get(about[0] if about else "", "{}"),
-    }
-    return words.get(code, code).format(*about)
 
 
 def expectation_words(actions: Sequence[ExpectedAction]) -> str:
