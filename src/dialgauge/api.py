@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from msgspec.structs import replace
 
-from dialgauge.comparison import SCORED_AS_EMPTY, Comparison, compare_runs
+from dialgauge.comparison import Comparison, compare_runs
 from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import RunSet
@@ -29,7 +29,6 @@ def compare(
     resamples: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
-    missing: str = "shared",
     store: Store | str | Path | None = None,
     **tracking: Unpack[TrackingOptions],
 ) -> Comparison:
@@ -37,8 +36,8 @@ def compare(
 
     Compared are runs of any kind (one :class:`RunSet`, or a list of them, of runs, or of ids of stored runs), or
     trackers: ``compare(gold, predictions)``, each as for :func:`dialgauge.score`, with its options.
-    Tests are paired over the dialogues that all systems have. Where a system lacks some, ``missing="shared"`` leaves
-    them out, ``refuse`` is an error; of trackers, ``empty`` scores what a system lacks as empty states.
+    Tests are paired over the dialogues that all systems have; of trackers, ``coverage="empty"`` scores what a system
+    lacks as empty states.
 
     >>> import dialgauge
     >>> gold = {str(n): [{"hotel-area": "north"}] for n in range(8)}
@@ -50,10 +49,8 @@ def compare(
     if predictions is not None:
         if len(named_systems(predictions)) < 2:
             raise DialgaugeError("a comparison needs at least two systems; name two or more prediction files")
-        if missing == SCORED_AS_EMPTY:
-            tracking["coverage"], missing = "empty", "shared"
         results = score(cast("Source | None", systems), predictions, measures=measures, intervals=False, **tracking)
-        return compare_runs(results.runs, resamples=resamples, seed=seed, level=level, missing=missing)
+        return compare_runs(results.runs, resamples=resamples, seed=seed, level=level)
     if tracking:
         raise DialgaugeError(f"runs are already scored; leave out {', '.join(tracking)}")
     given = [systems] if isinstance(systems, Mapping) else systems
@@ -69,7 +66,7 @@ def compare(
             raise DialgaugeError(f"a {type(system).__name__} cannot be compared; give runs or ids of stored runs")
     chosen = [measures] if isinstance(measures, str) else measures
     named = None if chosen is None else [str(measure) for measure in chosen]
-    return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level, missing=missing)
+    return compare_runs(runs, store=store, measures=named, resamples=resamples, seed=seed, level=level)
 
 
 def review(

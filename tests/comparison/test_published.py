@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.comparison import printed_page, rank_agreement, read_system_table, swapped_pairs
+from dialgauge.comparison import printed_page, read_system_table
 from dialgauge.errors import DialgaugeError
 
 
@@ -64,9 +64,3 @@ def test_percent_empty_cells_and_constants(tmp_path: Path) -> None:
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(DialgaugeError, match=message):
         read_system_table(write(tmp_path, text))
-
-
-def test_rank_agreement_and_swaps() -> None:
-    values = [[1, 3, 1], [2, 2, 1], [3, 1, 1]]
-    assert rank_agreement(values)[0] == [1.0, -1.0, None]
-    assert swapped_pairs(values) == [[0, 3, 0], [3, 0, 0], [0, 0, 0]]

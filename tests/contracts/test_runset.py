@@ -154,7 +154,7 @@ def test_a_store_gives_the_same(results: RunSet, tmp_path: Path) -> None:
 def test_comparisons_have_the_same_verbs(results: RunSet) -> None:
     comparison = dialgauge.compare(results, resamples=100)
     first, second = comparison.systems
-    assert comparison._ipython_key_completions_() == list(comparison) == list(comparison.keys()) == [first, second]
+    assert list(comparison) == list(comparison.keys()) == [first, second]
     assert len(comparison) == len(comparison.values()) == 2 and first in comparison and "nobody" not in comparison
     assert comparison[0] == comparison[first] and comparison.get("nobody") is None
     with pytest.raises(UnknownNameError):

@@ -89,7 +89,7 @@ def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(tmp_path: P
     a = tau2_file(tmp_path / "a.json", TWENTY, 1)
     b = tau2_file(tmp_path / "b.json", TWENTY, 1, {"1": "Something else.", "5": "Another thing."})
     comparison = dialgauge.compare(score_results([a, b], resamples=0), resamples=100)
-    assert any(note.startswith("2 tasks left out, as they have different goals") for note in comparison.notes)
+    assert any(note.startswith("2 tasks left out, which have different goals") for note in comparison.notes)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
     # Ten of twenty passed, and two of those are left out.
     assert comparison.corpus_values[0, 0] == pytest.approx(8 / 18)

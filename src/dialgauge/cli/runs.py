@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -91,13 +91,6 @@ def show(
 )
 @click.option("--all", is_flag=True, help="Show all tables with all rows.")
 @click.option("--printed", type=PATH, metavar="CSV", help="Instead of runs: a table of scores as papers print it.")
-@click.option(
-    "--missing",
-    cls=Advanced,
-    type=click.Choice(["shared", "refuse"]),
-    default="shared",
-    help="When a run lacks dialogues: 'shared' compares those that all have, 'refuse' stops.",
-)
 @click.option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=10_000, help="Of the tests.")
 @click.option("--seed", cls=Advanced, type=Whole(0), default=0, help="Random seed for resampling.")
 @click.option(
@@ -115,7 +108,6 @@ def compare(
     only: tuple[str, ...],
     all: bool,
     printed: Path | None,
-    missing: Literal["shared", "refuse"],
     resamples: int,
     seed: int,
     confidence: float,
@@ -129,7 +121,7 @@ def compare(
     Exit code: 0 done, 1 a run lacks dialogues or turns that others have, 2 nothing could be compared.
     """
     if printed is not None:
-        names = ("runs", "measures", "only", "missing", "resamples", "seed", "confidence")
+        names = ("runs", "measures", "only", "resamples", "seed", "confidence")
         refuse("printed scores have no dialogues to test", names=names)
         output.present(comparison.printed_page(comparison.read_system_table(printed)), everything=all)
         return 0
@@ -143,7 +135,6 @@ def compare(
             resamples=resamples,
             seed=seed,
             level=confidence,
-            missing=missing,
         )
         tables = list(only) or (None if all else comparison.screen_tables(compared))
         page = comparison.comparison_page(compared, tables)

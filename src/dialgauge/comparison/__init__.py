@@ -11,20 +11,9 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.comparison.csv_files import read_csv as read_csv
-    from dialgauge.comparison.difference import Difference as Difference
     from dialgauge.comparison.divergence import (
         differing_units as differing_units,
-        divergence_sizes as divergence_sizes,
         unit_example as unit_example,
-    )
-    from dialgauge.comparison.missing import (
-        SCORED_AS_EMPTY as SCORED_AS_EMPTY,
-    )
-    from dialgauge.comparison.pages import (
-        comparison_page as comparison_page,
-        comparison_report as comparison_report,
-        screen_tables as screen_tables,
-        telling_dialogues as telling_dialogues,
     )
     from dialgauge.comparison.pairing import Pairing as Pairing
     from dialgauge.comparison.ratings import (
@@ -34,7 +23,7 @@ if TYPE_CHECKING:
         rating_correlations as rating_correlations,
         read_ratings as read_ratings,
     )
-    from dialgauge.comparison.result import Comparison as Comparison
+    from dialgauge.comparison.result import Comparison as Comparison, Difference as Difference
     from dialgauge.comparison.runs import compare_runs as compare_runs, scores_of_run as scores_of_run
     from dialgauge.comparison.scores import (
         PairedScores as PairedScores,
@@ -44,16 +33,19 @@ if TYPE_CHECKING:
     )
     from dialgauge.comparison.spread import (
         printed_page as printed_page,
-        rank_agreement as rank_agreement,
         read_system_table as read_system_table,
-        spreads as spreads,
-        swapped_pairs as swapped_pairs,
     )
     from dialgauge.comparison.standing import (
         Standing as Standing,
         letters as letters,
         order as order,
         standings as standings,
+    )
+    from dialgauge.comparison.tables import (
+        comparison_page as comparison_page,
+        comparison_report as comparison_report,
+        screen_tables as screen_tables,
+        telling_dialogues as telling_dialogues,
     )
     from dialgauge.comparison.testing import RESAMPLES as RESAMPLES, compare_scores as compare_scores
     from dialgauge.comparison.verdict import Verdict as Verdict

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
-from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import (
@@ -60,12 +59,10 @@ def divergences(comparison: Comparison, measure: str = "", better: str = "") -> 
     values = comparison.scores.by_dialogue[:, comparison.scores.place_of_measure(chosen)]
     places = {name: place for place, name in enumerate(comparison.dialogues)}
     for name in list(sizes)[:_LISTED]:
-        parting = _parting(comparison, *runs, name)
-        link = Link(runs=(runs[0].id, runs[1].id), dialogue=parting.dialogue, turn=parting.turn)
+        dialogue, turn, *contents = _parting(comparison, *runs, name)
+        link = Link(runs=(runs[0].id, runs[1].id), dialogue=dialogue, turn=turn) if dialogue else None
         scored = [float(values[system, places[name]]) for system in (0, 1)]
-        table.add(
-            Cell(name, link=link if parting.dialogue else None), *scored, sizes[name], parting.turn, *parting.contents
-        )
+        table.add(Cell(name, link=link), *scored, sizes[name], turn, *contents)
     if len(sizes) > _LISTED:
         table.notes.append(f"The {_LISTED} that make most of the difference; {len(sizes) - _LISTED:,} more differ.")
     return table
@@ -74,62 +71,43 @@ def divergences(comparison: Comparison, measure: str = "", better: str = "") -> 
 def differing_units(comparison: Comparison, measure: str = "", better: str = "") -> dict[str, float]:
     """What each dialogue or task adds to the difference of the first two systems, those that add most first.
 
-    ``better``: only those on which this system scores better. A system can win a dialogue that lowers its total.
+    A dialogue adds ``num_a / sum(den_a) - num_b / sum(den_b)``; over all dialogues that makes the difference. Where a
+    value comes from several sums, such as BLEU, it adds what the difference would lose without it. With ``better`` only
+    those on which this system scores better: a system can win a dialogue that lowers its total.
     """
-    first, second = comparison.systems[:2]
-    chosen = measure or comparison.measures[0]
-    sizes = divergence_sizes(comparison, first, second, chosen)
-    if not better:
-        return sizes
-    own, other = comparison.scores.by_dialogue[:2, comparison.scores.place_of_measure(chosen)].tolist()
-    falls = comparison.scores.higher_is_better(chosen) is False
-    sign = 1 if (better == first) != falls else -1
-    ahead = [
-        unit for unit, *ends in zip(comparison.dialogues, own, other, strict=True) if sign * (ends[0] - ends[1]) > _TIE
-    ]
-    return {unit: sizes.get(unit, 0.0) for unit in sorted(ahead, key=lambda unit: -abs(sizes.get(unit, 0.0)))}
+    scores, chosen = comparison.scores, measure or comparison.measures[0]
+    added = scores.contributions(chosen)
+    sizes = dict(zip(scores.dialogues, (added[0] - added[1]).round(12).tolist(), strict=True))
+    units = [unit for unit, size in sizes.items() if size]
+    if better:
+        own, other = scores.by_dialogue[:2, scores.place_of_measure(chosen)]
+        falls = scores.higher_is_better(chosen) is False
+        sign = 1 if (better == comparison.systems[0]) != falls else -1
+        won = sign * (own - other) > _TIE
+        units = [unit for unit, is_won in zip(scores.dialogues, won.tolist(), strict=True) if is_won]
+    return {unit: sizes[unit] for unit in sorted(units, key=lambda unit: (-abs(sizes[unit]), unit))}
 
 
-def divergence_sizes(comparison: Comparison, first: str, second: str, measure: str) -> dict[str, float]:
-    """What each dialogue contributes to the difference of two systems, those that contribute most first.
+def _parting(comparison: Comparison, first: Run, second: Run, unit: str) -> tuple[str, int | None, str, str]:
+    """A dialogue of the unit, the first turn in which two runs differ, and what each has there.
 
-    A dialogue contributes ``num_a / sum(den_a) - num_b / sum(den_b)``; over all of them that adds up to the difference.
-    Where a value comes from several sums, such as BLEU, it contributes what the difference would lose without it.
+    Conversations of their own differ at once: of these, how each ended.
     """
-    scores = comparison.scores
-    a, b = scores.place_of_system(first), scores.place_of_system(second)
-    added = scores.contributions(measure)
-    sizes = [round(size, 12) for size in (added[a] - added[b]).tolist()]
-    differing = [row for row, size in enumerate(sizes) if size]
-    order = sorted(differing, key=lambda row: (-abs(sizes[row]), scores.dialogues[row]))
-    return {scores.dialogues[row]: sizes[row] for row in order}
-
-
-class _Parting(Struct, frozen=True):
-    """Where two runs part in a dialogue, and what each has there."""
-
-    dialogue: str = ""
-    turn: int | None = None
-    contents: tuple[str, str] = ("", "")
-
-
-def _parting(comparison: Comparison, first: Run, second: Run, unit: str) -> _Parting:
-    """The first turn in which two runs differ. Conversations of their own differ at once: there, what came of them."""
     dialogue = unit_example(comparison, first, second, unit)
     if not dialogue:
-        return _Parting()
+        return "", None, "", ""
     transcripts = [transcript_of(run, dialogue) for run in (first, second)]
     pairs = side_by_side(transcripts)
     row = first_difference(pairs)
     if row is None:
-        return _Parting(dialogue)
+        return dialogue, None, "", ""
     own, other = pairs[row]
     if own is None or other is None or own.text != other.text:
         found = [view_of(run).findings(run).get(dialogue) for run in (first, second)]
         marked = [transcript.marks[0].text if transcript.marks else "" for transcript in transcripts]
-        outcomes = [finding.text if finding else mark for finding, mark in zip(found, marked, strict=True)]
-        return _Parting(dialogue, None, (outcomes[0], outcomes[1]))
-    return _Parting(dialogue, own.number, (_facts_alone(own, other), _facts_alone(other, own)))
+        ends = [finding.text if finding else mark for finding, mark in zip(found, marked, strict=True)]
+        return dialogue, None, ends[0], ends[1]
+    return dialogue, own.number, _facts_alone(own, other), _facts_alone(other, own)
 
 
 def unit_example(comparison: Comparison, first: Run, second: Run, unit: str) -> str:

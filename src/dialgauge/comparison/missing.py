@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
 from dialgauge.comparison.scores import PairedScores
-from dialgauge.errors import DialgaugeError
 from dialgauge.report import number_of
 from dialgauge.text import Note, counted, some_of
 
@@ -16,38 +13,25 @@ if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
     from dialgauge.runs import Run
 
-#: ``shared`` compares what all systems have, ``refuse`` is an error where one lacks something.
-MISSING_POLICIES = ("shared", "refuse")
-#: Not a way to compare runs, but to score predictions before: the coverage policy of that name.
-SCORED_AS_EMPTY = "empty"
+#: The coverage policy of runs whose missing predictions were scored as empty.
+_SCORED_AS_EMPTY = "empty"
 #: How many systems are named with their old and new value.
 _NAMED = 6
 
 
-class LackingSystem(Struct, frozen=True):
-    """A system without some of the units, dialogues mostly; ``file`` is where its predictions came from, if known."""
-
-    system: str
-    file: str
-    number: int
-    of: int
-    unit: str = "dialogues"
-
-    def sentence(self) -> str:
-        """Who lacks how much."""
-        where = f" ({self.file})" if self.file else ""
-        return f"{self.system}{where} lacks {self.number:,} of {self.of:,} {self.unit}"
-
-
-def lacking_systems(scores: PairedScores, runs: Mapping[str, Run], unit: str) -> list[LackingSystem]:
-    """The systems that lack dialogues which others have, or dialogues or turns which their gold has."""
-    lacking = []
-    for system, number in zip(scores.systems, scores.lacking or [0] * len(scores.systems), strict=True):
+def lacking_systems(scores: PairedScores, runs: Mapping[str, Run], unit: str) -> list[str]:
+    """A sentence for each system that lacks dialogues which others have, or units which its gold has."""
+    sentences: list[str] = []
+    for place, system in enumerate(scores.systems):
         run = runs.get(system)
-        counts = [(number, scores.all_dialogues, f"{unit}s")] if number else _unscored(run) if run else []
-        files = [item.path for item in run.manifest.inputs if item.role == "predictions"] if run else []
-        lacking += [LackingSystem(system, next(iter(files), ""), *count) for count in counts[:1]]
-    return lacking
+        counts = [(count, scores.all_dialogues, f"{unit}s") for count in scores.lacking[place : place + 1] if count]
+        counts += _unscored(run) if run else []
+        file = (
+            next((f" ({item.path})" for item in run.manifest.inputs if item.role == "predictions"), "") if run else ""
+        )
+        for number, expected, units in counts[:1]:
+            sentences.append(Note("lacking", f"{system}{file} lacks {number:,} of {expected:,} {units}"))
+    return sentences
 
 
 def _unscored(run: Run) -> list[tuple[int, int, str]]:
@@ -60,22 +44,12 @@ def _unscored(run: Run) -> list[tuple[int, int, str]]:
     ]
 
 
-def refuse_lacking(lacking: Sequence[LackingSystem]) -> None:
-    """An error that names the systems."""
-    if lacking:
-        raise DialgaugeError(
-            f"{'; '.join(system.sentence() for system in lacking)}; predict them too, or compare what all systems have "
-            "(--missing shared)"
-        )
-
-
 def missing_sentences(comparison: Comparison) -> list[str]:
     """What is to be read before any number: which file lacks what, and how that moves the others' scores.
 
     Sentences without their full stop, as all notes are.
     """
-    sentences = comparison.pairing.warnings(list(comparison.runs.values()))
-    sentences += [Note("lacking", system.sentence()) for system in comparison.lacking]
+    sentences = [*comparison.pairing.warnings(list(comparison.runs.values())), *comparison.lacking]
     if comparison.lacking and comparison.scores.all_dialogues > len(comparison.dialogues):
         together = counted(len(comparison.dialogues), comparison.pairing.unit)
         turns = ", with the same turns" if comparison.scores.unlike_turns else ""
@@ -87,14 +61,13 @@ def missing_sentences(comparison: Comparison) -> list[str]:
     return [*sentences, *_scored_as_empty(comparison.runs)]
 
 
-def _scored_as_empty(runs: Mapping[str, Run]) -> list[str]:
-    counts = [(name, run.coverage) for name, run in runs.items() if run.coverage.policy == SCORED_AS_EMPTY]
-    return [
-        Note("scored_as_empty", f"{name} has no prediction for {lacks:,} of {count.expected:,} {unit}: scored as empty")
-        for name, coverage in counts
-        for unit, count in coverage.units.items()
-        if count.expected is not None and count.read is not None and (lacks := count.expected - count.read) > 0
-    ]
+def _scored_as_empty(runs: Mapping[str, Run]) -> Iterator[str]:
+    for name, run in runs.items():
+        for unit, count in run.coverage.units.items() if run.coverage.policy == _SCORED_AS_EMPTY else ():
+            lacks = (count.expected or 0) - (count.read or 0)
+            if count.read is not None and lacks > 0:
+                sentence = f"{name} has no prediction for {lacks:,} of {count.expected:,} {unit}: scored as empty"
+                yield Note("scored_as_empty", sentence)
 
 
 def _moved(comparison: Comparison) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
+from msgspec import Struct
 
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
@@ -21,8 +22,6 @@ from dialgauge.kinds import kind_named
 from dialgauge.text import Note, counted, some_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import polars
 
     from dialgauge.runs import Run
@@ -30,11 +29,9 @@ if TYPE_CHECKING:
 #: If at most one shared id in so many differs in content (a benchmark mended a task), it is left out; above that the
 #: runs are refused: they are about other tasks.
 _FEW = 10
+_DIFFERENCE = "have different goals or instructions, or different domains"
 #: How many are named.
 _NAMED = 10
-
-#: What a unit is: its domains where they are named, and the goals of its trials, each in one form.
-_Content: TypeAlias = tuple[tuple[str, ...], frozenset[str]]
 
 
 class Pairing:
@@ -53,23 +50,13 @@ class Pairing:
     mismatched: tuple[str, ...] = ()
 
     def for_runs(self, runs: Sequence[Run]) -> Pairing:
-        """The pairing of these very runs, which pairs trial units where a run has several trials of one."""
+        """The pairing of these very runs: of tasks where a run has several trials of one, without mismatched units."""
         if not self.trial_unit:
             return self
         pairing = copy(self)
         if any(len(set(units.values())) < len(units) for units in map(self.trials, runs)):
             pairing.unit = self.trial_unit
-        return pairing.of_same_units(runs, by_domain=self.names_domains(runs))
-
-    def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
-        """The pairing of these runs without units that only share their id; runs on other units are refused.
-
-        With ``by_domain`` the domains of dialogues are those of their tasks, and must be the same too.
-        """
-        pairing = copy(self)
-        pairing.mismatched = mismatched_units(
-            runs, {run.id: self.units(run) for run in runs}, self.unit, by_domain=by_domain
-        )
+        pairing.mismatched = _mismatched(pairing, runs)
         return pairing
 
     def trials(self, run: Run) -> Mapping[str, str]:
@@ -109,25 +96,13 @@ class Pairing:
 
     def warnings(self, runs: Sequence[Run]) -> list[str]:
         """What must be read before any number, a sentence each without its full stop."""
-        return self.mismatch_warnings()
-
-    def mismatch_warnings(self) -> list[str]:
-        """Which units only share their id."""
         if not self.mismatched:
             return []
-        single = len(self.mismatched) == 1
-        message = (
-            f"{counted(len(self.mismatched), self.unit)} left out, as {'it has' if single else 'they have'} different "
-            f"goals or instructions under the same id: {some_of(self.mismatched, _NAMED)}"
-        )
-        return [Note("unlike_units", message)]
+        number, named = counted(len(self.mismatched), self.unit), some_of(self.mismatched, _NAMED)
+        return [Note("unlike_units", f"{number} left out, which {_DIFFERENCE}: {named}")]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """What must be said beside all scores of these runs."""
-        return []
-
-    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
-        """How the inputs of these runs were read, as it is said beside the scores of each."""
+        """What must be said beside all scores of these runs, such as how their inputs were read."""
         return []
 
 
@@ -154,67 +129,49 @@ def _without(frame: polars.DataFrame, units: Collection[str]) -> polars.DataFram
     return frame.filter(~frame["dialogue"].is_in(names))
 
 
-def mismatched_units(
-    runs: Sequence[Run], units: Mapping[str, Mapping[str, str]], noun: str, *, by_domain: bool
-) -> tuple[str, ...]:
-    """The units that all runs have by id and that are not the same in all; more than a few are an error.
-
-    ``units`` has for each run's id the unit of each dialogue; with ``by_domain`` runs of different domains are refused.
-    """
-    if by_domain:
-        _refuse_domains(runs)
-    contents = [_contents(run, units.get(run.id, {})) for run in runs]
+def _mismatched(pairing: Pairing, runs: Sequence[Run]) -> tuple[str, ...]:
+    """The units that all runs have by id and that are not the same in all; more than a few are an error."""
+    by_domain = pairing.names_domains(runs)
+    contents = [_contents(run, pairing.units(run), by_domain=by_domain) for run in runs]
     shared = [key for key in contents[0] if all(key in other for other in contents[1:])]
-    unlike = [contents[0][key][0] for key in shared if _differ([content[key][1] for content in contents], by_domain)]
+    unlike = [contents[0][key].name for key in shared if _differ([content[key] for content in contents])]
     if len(unlike) > max(1, len(shared) // _FEW) or (unlike and len(unlike) == len(shared)):
         distinct = len({run.name for run in runs}) == len(runs)
         names = " and ".join(run.name if distinct else run.id for run in runs)
         raise DialgaugeError(
-            f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), noun)} that they share by id "
-            f"{'has' if len(unlike) == 1 else 'have'} different goals or instructions ({some_of(unlike, _NAMED)}); "
-            f"compare runs on the same {noun}s"
+            f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), pairing.unit)} that they "
+            f"share by id {_DIFFERENCE} ({some_of(unlike, _NAMED)}); compare runs on the same {pairing.unit}s"
         )
     return tuple(unlike)
 
 
-def _refuse_domains(runs: Sequence[Run]) -> None:
-    named = {run.name: sorted({domain for domains, _ in _goals(run).values() for domain in domains}) for run in runs}
-    known = {name: domains for name, domains in named.items() if domains}
-    sets = [set(domains) for domains in known.values()]
-    if any(not first & second for index, first in enumerate(sets) for second in sets[index + 1 :]):
-        each = "; ".join(f"{name} {', '.join(domains)}" for name, domains in known.items())
-        raise DialgaugeError(
-            f"results in different domains cannot be compared, as their tasks are not the same ({each}); compare "
-            "results in one domain"
-        )
+class _Unit(Struct):
+    """A unit as a run spells it, its domains where they are named, and the goals of its trials, each in one form."""
+
+    name: str
+    domains: frozenset[str]
+    goals: frozenset[str]
 
 
-def _differ(contents: Sequence[_Content], by_domain: bool) -> bool:
+def _differ(units: Sequence[_Unit]) -> bool:
     """Is anything known to be different? What a run does not say is not."""
-    domains = {content[0] for content in contents if content[0]} if by_domain else set()
-    goals = {content[1] for content in contents if content[1]}
+    domains, goals = ({getattr(unit, part) for unit in units} - {frozenset()} for part in ("domains", "goals"))
     return len(domains) > 1 or len(goals) > 1
 
 
-def _contents(run: Run, units: Mapping[str, str]) -> dict[str, tuple[str, _Content]]:
-    """The units of a run by their key: how the run spells it, and what it is."""
-    contents: dict[str, tuple[str, _Content]] = {}
-    for dialogue, content in _goals(run).items():
-        name = units.get(dialogue, dialogue)
-        spelled, (domains, goals) = contents.get(dialogue_key(name), (name, content))
-        contents[dialogue_key(name)] = spelled, (domains, goals | content[1])
-    return contents
-
-
-def _goals(run: Run) -> dict[str, _Content]:
-    """What each dialogue of a run is about."""
+def _contents(run: Run, units: Mapping[str, str], *, by_domain: bool) -> dict[str, _Unit]:
+    """The units of a run by their key."""
     try:
         rows = run.table("dialogues").select("dialogue", "domains", "goal").rows()
     except DialgaugeError:  # its scores can be compared though its dialogues are gone
         return {}
-    return {
-        name: (tuple(sorted(domains or ())), frozenset(filter(None, [_one_form(goal)]))) for name, domains, goal in rows
-    }
+    contents: dict[str, _Unit] = {}
+    for dialogue, domains, goal in rows:
+        name = units.get(dialogue, dialogue)
+        own = frozenset(domains or ()) if by_domain else frozenset[str]()
+        unit = contents.setdefault(dialogue_key(name), _Unit(name, own, frozenset()))
+        unit.goals |= frozenset(filter(None, [_one_form(goal)]))
+    return contents
 
 
 def _one_form(written: str | None) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,21 +22,6 @@ from dialgauge.text import some_of
 
 COLUMNS = ("dialogue", "rater", "rating")
 _RESAMPLES, _LEVEL = 1000, 0.95
-
-
-@dataclass(frozen=True)
-class RatedMeasure:
-    """A measure's correlation, by kind, with the dialogues' mean ratings and with the single ratings.
-
-    ``intervals`` are those of the first, over dialogues; ``behind`` says by how much Pearson's falls short of the best
-    measure's, with its interval: one that holds 0 does not tell the two apart.
-    """
-
-    measure: str
-    mean: dict[str, float | None]
-    single: dict[str, float | None]
-    intervals: dict[str, tuple[float, float] | None]
-    behind: tuple[float, float, float] | None = None
 
 
 class Ratings(Struct, frozen=True):
@@ -142,40 +126,34 @@ def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str 
     return dict(ratings)
 
 
-def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> list[RatedMeasure]:
-    """How each measure's values over dialogues go with the ratings; intervals from drawing dialogues anew."""
+def rating_correlations(ratings: Ratings, scores: PairedScores, system: str) -> list[dict[str, str | float | None]]:
+    """A row for each measure and kind of correlation with the ratings; intervals from drawing dialogues anew.
+
+    ``mean`` is the correlation with the mean rating of each dialogue, ``single`` with every rating. ``behind`` is how
+    much Pearson's falls short of the best measure's: an interval that holds 0 does not tell the two apart.
+    """
     places = rated_places(ratings, scores.dialogues)
     table = scores.by_dialogue[scores.place_of_system(system)][:, places]
     weights = np.concatenate(list(stats.bootstrap_weights(len(places), _RESAMPLES, seed=0)))
-    draws = {
-        kind: np.stack([stats.correlation_draws(values, ratings.mean, weights, kind) for values in table], axis=1)
-        for kind in stats.CORRELATIONS
-    }
-    intervals = {kind: stats.quantiles(drawn, _LEVEL).tolist() for kind, drawn in draws.items()}
-    rated = [
-        RatedMeasure(
-            measure,
-            {kind: correlate(values, ratings.mean) for kind, correlate in stats.CORRELATIONS.items()},
-            {
-                kind: correlate(np.repeat(values, len(ratings.raters)), ratings.values.reshape(-1))
-                for kind, correlate in stats.CORRELATIONS.items()
-            },
-            {kind: None if math.isnan(ends[index][0]) else tuple(ends[index]) for kind, ends in intervals.items()},
-        )
-        for index, (measure, values) in enumerate(zip(scores.measures, table, strict=True))
-    ]
-    return _behind_the_best(rated, draws["pearson"])
-
-
-def _behind_the_best(rated: list[RatedMeasure], draws: stats.Floats) -> list[RatedMeasure]:
-    """The same with each measure's distance to the one that goes with the ratings best."""
-    values = [row.mean["pearson"] for row in rated]
-    known = [value for value in values if value is not None]
-    if len(known) < 2:
-        return rated
-    best = values.index(max(known))
-    gaps = stats.quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
-    return [
-        replace(row, behind=(max(known) - value, *gaps[index])) if value is not None and index != best else row
-        for index, (row, value) in enumerate(zip(rated, values, strict=True))
-    ]
+    rows: list[dict[str, str | float | None]] = []
+    for kind, correlate in stats.CORRELATIONS.items():
+        means = [correlate(values, ratings.mean) for values in table]
+        drawn = [stats.correlation_draws(values, ratings.mean, weights, kind) for values in table]
+        draws = np.stack(drawn, axis=1)
+        known = [place for place, value in enumerate(means) if value is not None]
+        best = max(known, key=lambda place: means[place] or 0.0) if kind == "pearson" and len(known) > 1 else None
+        ends = stats.quantiles(draws, _LEVEL).tolist()
+        gaps = None if best is None else stats.quantiles(draws[:, [best]] - draws, _LEVEL).tolist()
+        for place, measure in enumerate(scores.measures):
+            row: dict[str, float | None] = {
+                "mean": means[place],
+                "single": correlate(np.repeat(table[place], len(ratings.raters)), ratings.values.reshape(-1)),
+                "low": ends[place][0],
+                "high": ends[place][1],
+                **dict.fromkeys(("behind", "behind_low", "behind_high")),
+            }
+            if best is not None and gaps is not None and place in known and place != best:
+                behind = (means[best] or 0.0) - (means[place] or 0.0)
+                row |= {"behind": behind, "behind_low": gaps[place][0], "behind_high": gaps[place][1]}
+            rows.append({"measure": measure, "kind": kind, **row})
+    return rows

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import structs
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from dialgauge import stats
 from dialgauge._version import __version__
-from dialgauge.comparison.difference import Difference
-from dialgauge.comparison.missing import LackingSystem, lacking_systems, missing_sentences
+from dialgauge.comparison.missing import lacking_systems, missing_sentences
 from dialgauge.comparison.pairing import Pairing
 from dialgauge.comparison.scores import PairedScores, no_shared_measure, shared_turns
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Resampling, Score, Signature
-from dialgauge.text import Note, counted
+from dialgauge.text import counted
 
 if TYPE_CHECKING:
     import polars
@@ -27,6 +26,60 @@ if TYPE_CHECKING:
     from dialgauge.comparison.verdict import Verdict
     from dialgauge.report import Page, Picture, Table
     from dialgauge.runs import Run
+
+
+@dataclass(frozen=True)
+class Difference:
+    """First minus second system on one measure. Undefined numbers are NaN.
+
+    ``p`` is the p-value that decides: that of the randomisation, or of an amount the larger one of two tests.
+    ``adjusted``, ``low`` and ``high`` hold for all pairs of systems together (step-down max-T); the interval excludes 0
+    exactly where the difference is ``significant``. ``wins`` and ``losses`` are dialogues on which the first system is
+    better and worse than the second, or higher and lower if the measure has no better direction.
+    """
+
+    first: str
+    second: str
+    measure: str
+    difference: float
+    low: float
+    high: float
+    error: float
+    p: float
+    adjusted: float
+    wins: int
+    ties: int
+    losses: int
+    significant: bool
+    higher_is_better: bool | None = True
+
+    def as_dict(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"better": self.better}
+
+    @property
+    def higher(self) -> str:
+        """The system whose score is higher, significantly or not; of equal ones the second."""
+        return self.first if self.difference > 0 else self.second
+
+    @property
+    def better(self) -> str | None:
+        """The system whose score is better, significantly or not; of equal ones the second. None: nothing says it."""
+        if self.higher_is_better is None:
+            return None
+        return self.first if (self.difference > 0) == self.higher_is_better and self.difference else self.second
+
+    def turned(self) -> Difference:
+        """The same difference seen from the other side: second minus first."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=0.0 - self.difference,
+            low=0.0 - self.high,
+            high=0.0 - self.low,
+            wins=self.losses,
+            losses=self.wins,
+        )
 
 
 class SharedScores(dict[str, Score]):
@@ -82,39 +135,12 @@ class Comparison(Mapping[str, SharedScores]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, what was scored differently, which intervals end with the test, how files were read."""
-        return (*missing_sentences(self), *self.scores.notes, *self.end_notes, *self.reading_notes)
-
-    @property
-    def reading_notes(self) -> list[str]:
-        """What is odd in the inputs of the systems, and what had to be read as something else."""
-        return self.pairing.reading_notes(list(self.runs.values()))
+        """What is left out, what was scored differently, how files were read."""
+        return (*missing_sentences(self), *self.scores.notes)
 
     @cached_property
-    def end_notes(self) -> tuple[str, ...]:
-        """Which differences have an interval whose end towards 0 is that of the randomisation test."""
-        ends = np.where(self.tested.difference > 0, self.tested.low, self.tested.high)
-        of_test = np.where(self.tested.difference > 0, self.randomisation.low, self.randomisation.high)
-        borrowed = (self.tested.adjusted < self.alpha) & ((ends == of_test) | (ends == 0))
-        named = [
-            f"{measure} of {self.systems[a]} and {self.systems[b]}"
-            for measure in self.one_more
-            for (a, b), is_borrowed in zip(
-                self.tested.pairs, borrowed[:, self.scores.place_of_measure(measure)], strict=True
-            )
-            if is_borrowed
-        ]
-        if not named:
-            return ()
-        message = (
-            f"with one more {self.pairing.unit} the interval of a difference would hold 0, so its end towards 0 is "
-            f"that of the randomisation test, which found it: {'; '.join(named)}"
-        )
-        return (Note("end_of_test", message),)
-
-    @cached_property
-    def lacking(self) -> list[LackingSystem]:
-        """The systems that lack dialogues which others, or their gold, have."""
+    def lacking(self) -> list[str]:
+        """A sentence for each system that lacks dialogues which others, or their gold, have."""
         return lacking_systems(self.scores, self.runs, self.pairing.unit)
 
     @property
@@ -282,7 +308,6 @@ class Comparison(Mapping[str, SharedScores]):
     def _difference(self, row: int, column: int) -> Difference:
         a, b = self.pairs[row]
         tested, width = self.tested, self._widths[column]
-        alone = self.randomisation.adjusted[row, column] < self.alpha
         higher_is_better = self.scores.higher_is_better(self.measures[column])
         higher, ties, lower = stats.win_tie_loss(self._by_dialogue[a, column], self._by_dialogue[b, column])
         return Difference(
@@ -294,13 +319,11 @@ class Comparison(Mapping[str, SharedScores]):
             high=np.nan if self.too_few else float(np.minimum(tested.high[row, column], width)),
             error=float(tested.error[row, column]),
             p=float(tested.p[row, column]),
-            p_randomisation=float(self.randomisation.p[row, column]),
             adjusted=float(tested.adjusted[row, column]),
             wins=lower if higher_is_better is False else higher,
             ties=ties,
             losses=higher if higher_is_better is False else lower,
             significant=bool(self.significant[row, column]),
-            randomisation_alone=bool(alone and not self.significant[row, column]),
             higher_is_better=higher_is_better,
         )
 
@@ -327,9 +350,6 @@ class Comparison(Mapping[str, SharedScores]):
         numbers = {name: None if np.isnan(number) else float(number) for name, number in ends.items()}
         return structs.replace(known, **numbers, signature=self.score_signature(system, measure))
 
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self.systems)
-
     def frame(self) -> polars.DataFrame:
         """The differences: one row for each pair of systems and measure, with interval, p-values, wins and losses."""
         import polars
@@ -338,7 +358,7 @@ class Comparison(Mapping[str, SharedScores]):
 
     def page(self, names: Sequence[str] | None = None) -> Page:
         """Everything as a page, or some of its tables: scores, differences, ranks, divergences, resolution, spread."""
-        from dialgauge.comparison.pages import comparison_page
+        from dialgauge.comparison.tables import comparison_page
 
         return comparison_page(self, names)
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dialgauge.comparison.missing import MISSING_POLICIES, lacking_systems, refuse_lacking
 from dialgauge.comparison.pairing import Pairing, pairing_of
 from dialgauge.comparison.result import Comparison
 from dialgauge.comparison.scores import PairedScores, on_the_same_turns, paired_scores
 from dialgauge.comparison.testing import RESAMPLES, compare_scores
 from dialgauge.dialogue import dialogue_key
-from dialgauge.errors import DialgaugeError, choice
+from dialgauge.errors import DialgaugeError
 from dialgauge.measures import measure_of_kind
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
@@ -40,12 +39,10 @@ def compare_runs(
     resamples: int = RESAMPLES,
     seed: int = 0,
     level: float = 0.95,
-    missing: str = "shared",
 ) -> Comparison:
-    """Compare two or more runs of one kind over the dialogues and measures they share.
+    """Compare two or more runs of one kind over the dialogues and measures that all of them have.
 
-    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``. Where some lack dialogues,
-    ``missing="shared"`` compares what all have, ``refuse`` is an error.
+    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``.
 
     >>> comparison = dialgauge.compare(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
@@ -53,14 +50,11 @@ def compare_runs(
     """
     place = store if isinstance(store, Store) else Store(store)
     opened = [place.open(run) if isinstance(run, str) else run for run in runs]
-    choice(missing, MISSING_POLICIES, "missing")
     if len(opened) < 2:
         raise DialgaugeError("a comparison needs at least two runs; name two or more")
     named = _named(opened)
     pairing = _common_pairing(named)
     scores = _paired(named, pairing)
-    if missing == "refuse":
-        refuse_lacking(lacking_systems(scores, named, pairing.unit))
     turns = {name: pairing.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})

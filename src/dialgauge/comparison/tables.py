@@ -1,15 +1,17 @@
-"""A comparison as tables: scores with letters, differences, ranks, and what the test set can resolve."""
+"""A comparison as pages and tables: scores with letters, differences, ranks, and what the test set can resolve."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec.structs import replace
 
-from dialgauge.comparison.spread import rank_agreement, spread_table, swapped_pairs
+from dialgauge.comparison.divergence import differing_units, divergences, unit_example
+from dialgauge.comparison.spread import spread_table
 from dialgauge.comparison.standing import order, standings
 from dialgauge.report import (
     BESIDE,
@@ -19,22 +21,86 @@ from dialgauge.report import (
     Column,
     Link,
     Number,
+    Page,
     Table,
     Tone,
     Value,
+    made_tables,
     matrix_table,
     number_of,
     part_of,
+    side_page,
+    view_of,
 )
-from dialgauge.stats import discriminative_power
-from dialgauge.text import counted, some_of
+from dialgauge.stats import correlation_matrix, discriminative_power
+from dialgauge.text import REMARK, capitalised, counted, note_kind, sentence
 
 if TYPE_CHECKING:
-    from dialgauge.comparison.difference import Difference
-    from dialgauge.comparison.result import Comparison
+    from dialgauge.comparison.result import Comparison, Difference
 
-#: How many contradicting pairs of measures are named.
-_CONTRARY = 5
+#: The tables that a page opens with.
+_OPEN = ("scores", "differences", "divergences")
+#: Kinds of notes that do not put a comparison in doubt.
+_REMARKS = (REMARK, "complete", "no_sums", "not_paired", "not_shared", "trials_differ", "uneven_trials")
+#: What else decides where amounts are compared.
+_AMOUNTS = "amounts are skewed, so a difference must also survive one more, extreme value"
+
+
+def compared_tables(
+    comparison: Comparison, measure: str = "", better: str = ""
+) -> dict[str, Callable[[], Table | None]]:
+    """The tables by name; ``measure`` and ``better`` choose the dialogues that are listed."""
+    runs = list(comparison.runs.values())
+    own = view_of(runs[0]).compared if runs else {}
+    return {
+        "scores": partial(scores, comparison),
+        "differences": partial(differences, comparison),
+        "ranks": partial(ranks, comparison),
+        **{name: partial(make, comparison) for name, make in own.items()},
+        **({"divergences": partial(divergences, comparison, measure, better)} if runs else {}),
+        "resolution": partial(resolution, comparison),
+        "spread": partial(spread, comparison),
+        "agreement": partial(agreement, comparison),
+    }
+
+
+def screen_tables(comparison: Comparison) -> list[str]:
+    """The tables that a terminal shows unless asked for others: all differences only where there is one pair."""
+    return ["scores", "differences"] if len(comparison.systems) == 2 else ["scores"]
+
+
+def comparison_page(
+    comparison: Comparison, names: Sequence[str] | None = None, measure: str = "", better: str = ""
+) -> Page:
+    """A comparison with some of its tables, or with all of them."""
+    sentences: dict[bool, list[str]] = {True: [], False: []}
+    for note in comparison.notes:
+        write = sentence if note.startswith(comparison.systems) else capitalised
+        sentences[note_kind(note) in _REMARKS].append(write(note))
+    return Page(
+        title=f"{', '.join(comparison.systems[:-1])} and {comparison.systems[-1]}",
+        runs=[run.id for run in comparison.runs.values()],
+        verdict=f"{comparison.verdict}.",
+        warnings=sentences[False],
+        tables=made_tables(compared_tables(comparison, measure, better), names),
+        open=[] if names else _OPEN,
+        notes=sentences[True],
+        signature=comparison.signature,
+    )
+
+
+def telling_dialogues(comparison: Comparison, most: int) -> list[str]:
+    """The dialogues that make most of the difference of the first two systems, for reading."""
+    first, second = (comparison.runs[name] for name in comparison.systems[:2])
+    examples = (unit_example(comparison, first, second, unit) for unit in differing_units(comparison))
+    return list(dict.fromkeys(filter(None, examples)))[:most]
+
+
+def comparison_report(comparison: Comparison, dialogues: Sequence[str]) -> Page:
+    """Everything about a comparison, and some dialogues as the first two systems have them, for one file."""
+    runs = [comparison.runs[name] for name in comparison.systems[:2]]
+    readings = [side_page(runs, name).dialogues[0] for name in dialogues]
+    return replace(comparison_page(comparison), dialogues=readings)
 
 
 def scores(comparison: Comparison) -> Table:
@@ -68,8 +134,7 @@ def scores(comparison: Comparison) -> Table:
         f"{comparison.basis}, {counted(comparison.resampling.resamples, 'resample')}.",
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
         *([f"Nothing says whether more is better: {', '.join(unknown)}."] if unknown else []),
-        *_family_note(comparison),
-        *_amount_notes(comparison),
+        *([f"{', '.join(comparison.amounts)}: {_AMOUNTS}."] if comparison.amounts else []),
     ]
     return table
 
@@ -157,42 +222,23 @@ def resolution(comparison: Comparison) -> Table:
         number = number_of(comparison.scores.run_score(measure))
         sizes = (comparison.floor[place], comparison.resolved[place], comparison.detectable[place])
         table.add(measure, *(Cell(float(size), number=number) for size in sizes), power[place])
-    needed = math.ceil(1 / comparison.alpha - 1e-9)
-    if comparison.resamples < needed:
-        table.notes.append(
-            f"With so few resamples no p-value can be below {comparison.alpha:g}: use {needed:,} or more (--resamples)."
-        )
     return table
 
 
 def spread(comparison: Comparison) -> Table:
     """How far each measure spreads the systems."""
     numbers = [number_of(comparison.scores.run_score(measure)) for measure in comparison.measures]
-    return spread_table(
-        "How far each measure spreads the systems", comparison.measures, comparison.corpus_values, numbers
-    )
+    title = "How far each measure spreads the systems"
+    return spread_table(title, comparison.measures, comparison.corpus_values, numbers)
 
 
 def agreement(comparison: Comparison) -> Table | None:
     """Kendall's tau-b between the orders of systems that two measures give."""
     if len(comparison.systems) < 3 or len(comparison.measures) < 2:
         return None
-    table = matrix_table(
-        "Do measures rank the systems alike? (Kendall's tau-b)",
-        comparison.measures,
-        rank_agreement(comparison.oriented),
-    )
-    swaps = swapped_pairs(comparison.oriented)
-    contrary = sorted(
-        (-swaps[a][b], f"{first} and {second} ({swaps[a][b]})")
-        for a, first in enumerate(comparison.measures)
-        for b, second in enumerate(comparison.measures)
-        if a < b and swaps[a][b]
-    )
-    if contrary:
-        shown = some_of((text for _, text in contrary), _CONTRARY)
-        table.notes.append(f"Measures that order some of the {len(comparison.pairs)} pairs oppositely: {shown}.")
-    return table
+    title = "Do measures rank the systems alike? (Kendall's tau-b)"
+    matrix = correlation_matrix(list(comparison.oriented.T), "kendall")
+    return matrix_table(title, comparison.measures, matrix)
 
 
 def _scores_of(comparison: Comparison, column: int, letters: Sequence[str], places: Sequence[int]) -> list[Cell]:
@@ -226,31 +272,6 @@ def _directed(comparison: Comparison, measures: Sequence[str]) -> list[str]:
 def _test(comparison: Comparison) -> str:
     corrected = f", step-down max-T over the {len(comparison.pairs):,} pairs" if len(comparison.systems) > 2 else ""
     return f"paired randomisation, p < {comparison.alpha:g}{corrected}"
-
-
-def _family_note(comparison: Comparison) -> list[str]:
-    """How all measures but the headline are tested, and of which that takes back what the table says."""
-    lost, family = comparison.verdict.lost, comparison.verdict.family
-    if len(family) < 2:
-        return []
-    note = f"The other {len(family)} measures are tested as one family (Holm)"
-    return [f"{note}: as part of it, the difference could be noise for {some_of(lost)}." if lost else f"{note}."]
-
-
-def _amount_notes(comparison: Comparison) -> list[str]:
-    """What else decides where amounts are compared, and what the randomisation by itself would have said."""
-    if not comparison.amounts:
-        return []
-    unit = comparison.pairing.unit
-    amounts = ", ".join(comparison.amounts)
-    sentences = [f"{amounts}: amounts are skewed, so a difference must also survive one more, extreme {unit}."]
-    alone = [
-        f"{difference.measure} of {difference.first} and {difference.second} (p = {difference.p_randomisation:.3f}; "
-        f"{difference.p:.3f} with one more {unit})"
-        for difference in comparison.differences()
-        if difference.randomisation_alone and not comparison.too_few
-    ]
-    return [*sentences, f"Randomisation alone would have told apart: {'; '.join(alone)}."] if alone else sentences
 
 
 def _pair(comparison: Comparison, difference: Difference) -> Link | None:

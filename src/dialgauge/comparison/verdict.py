@@ -8,7 +8,7 @@ p-values that are told are those of the tables, which are about one measure at a
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _NOTHING = 1e-12
 #: Measures that are named one by one.
 _NAMED = 4
-#: Digits of a lead after the point, at most: as many as keep a small one from being printed as 0.
-_MOST_DIGITS = 6
 
 
 class MeasureVerdict(Struct, frozen=True):
@@ -43,32 +41,22 @@ class MeasureVerdict(Struct, frozen=True):
     measure: str
     leader: str
     runner_up: str
-    #: All systems with the best value; ``leader`` is the first of them.
-    best: tuple[str, ...]
     lead: float
     p: float
     p_family: float
     clear: bool
     unit: str | None
     higher_is_better: bool | None
-    #: Significant alone, but not after Holm's correction over the family.
-    lost: bool = False
-
-    @property
-    def defined(self) -> bool:
-        """Whether every system has a value."""
-        return not math.isnan(self.p)
 
     @property
     def amount(self) -> str:
         """The lead with its unit: ``5.8 points``."""
-        share = self.unit == "share"
-        lead, digits = (100 * self.lead, 1) if share else (self.lead, 2)
-        while lead and digits < _MOST_DIGITS and not float(f"{lead:.{digits}f}"):
-            digits += 1
-        unit = self.unit or ""
+        share, unit = self.unit == "share", self.unit or ""
+        lead = f"{100 * self.lead:,.1f}" if share else f"{self.lead:,.2f}"
+        if not float(lead.replace(",", "")):
+            lead = f"{100 * self.lead if share else self.lead:.1g}"
         named = " points" if share else f" {unit}" if unit.isalpha() and unit.endswith("s") else ""
-        return f"{lead:,.{digits}f}{named}"
+        return f"{lead}{named}"
 
     @property
     def certainty(self) -> str:
@@ -96,58 +84,40 @@ class Verdict(Struct, frozen=True):
         headline, *others = self.measures
         return "; ".join([self._headline(headline), *self._others(headline, others)])
 
-    @property
-    def family(self) -> tuple[MeasureVerdict, ...]:
-        """The measures that are tested together: all but the headline."""
-        return self.measures[1:]
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """The measures that tell systems apart by themselves, but not as part of their family."""
-        return tuple(measure.measure for measure in self.measures if measure.lost)
-
-    @property
-    def _two(self) -> bool:
-        return len(self.systems) == 2
-
     def _headline(self, verdict: MeasureVerdict) -> str:
         measure, leader, runner_up = map(plain, (verdict.measure, verdict.leader, verdict.runner_up))
         than = "than" if verdict.higher_is_better is None else "of"
-        if not verdict.defined:
+        if math.isnan(verdict.p):
             return f"{measure} has no value for some system"
-        if verdict.clear and self._two:
-            by = f"{verdict.ahead} {than} {runner_up} by {verdict.amount}"
-            return f"{leader} is {by} in {measure} {verdict.certainty}"
-        if verdict.clear:
-            lead = f"{than} {runner_up} by {verdict.amount} {verdict.certainty}"
-            return f"{leader} is {verdict.ahead} {than} every other system in {measure}, {lead}"
         if not verdict.lead:
-            return f"{measure} has the same best value for {listed([plain(name) for name in verdict.best], _NAMED)}"
-        if self._two:
-            apart = f"{measure} cannot tell {' and '.join(map(plain, self.systems))} apart"
-            return f"{apart}: a difference of {verdict.amount} could be noise {verdict.certainty}"
-        behind = f"{leader} has the top value, {runner_up} is {verdict.amount} behind"
-        return f"{measure} names no clear winner: {behind} {verdict.certainty}"
+            return f"No difference in {measure}: {leader} and {runner_up} have the same value"
+        if not verdict.clear:
+            none = "No significant difference" if len(self.systems) == 2 else "No clear winner"
+            return f"{none} in {measure}: {leader} leads {runner_up} by {verdict.amount} {verdict.certainty}"
+        if len(self.systems) == 2:
+            lead = f"{verdict.ahead} {than} {runner_up} by {verdict.amount} in {measure}"
+            return f"{leader} is {lead} {verdict.certainty}"
+        lead = f"{than} {runner_up} by {verdict.amount} {verdict.certainty}"
+        return f"{leader} is {verdict.ahead} {than} every other system in {measure}, {lead}"
 
     def _others(self, headline: MeasureVerdict, others: Sequence[MeasureVerdict]) -> Iterator[str]:
-        clear = [other for other in others if other.clear]
-        groups = dict.fromkeys((verdict.leader, verdict.ahead) for verdict in clear)
-        for leader, ahead in sorted(groups, key=lambda group: group != (headline.leader, headline.ahead)):
-            won = [verdict for verdict in clear if (verdict.leader, verdict.ahead) == (leader, ahead)]
-            names = listed([plain(verdict.measure) for verdict in won], _NAMED)
-            if headline.clear and (leader, ahead) == (headline.leader, headline.ahead):
-                yield f"also in {names}"
-            elif len(won) == 1:
-                yield f"in {names} {plain(leader)} is {ahead} by {won[0].amount} {won[0].certainty}"
-            else:
-                yield f"in {names} {plain(leader)} is {ahead}"
-        if unclear := [other.measure for other in others if other.defined and not other.clear]:
-            several = "measures" if headline.clear else "other measures"
-            which = plain(unclear[0]) if len(unclear) == 1 else f"{len(unclear)} {several}"
-            winner = "names no clear winner" if len(unclear) == 1 else "name no clear winner"
-            yield f"{which} {'cannot tell them apart' if self._two else winner}"
-        if undefined := [plain(other.measure) for other in others if not other.defined]:
-            yield f"some system has no value of {listed(undefined, _NAMED)}"
+        own = (headline.leader, headline.ahead) if headline.clear else None
+        groups = dict.fromkeys((verdict.leader, verdict.ahead) for verdict in others if verdict.clear)
+        for group in sorted(groups, key=lambda group: group != own):
+            won = [verdict for verdict in others if verdict.clear and (verdict.leader, verdict.ahead) == group]
+            names = _listed(won)
+            leader, ahead = group
+            alone = f" by {won[0].amount} {won[0].certainty}" if len(won) == 1 else ""
+            yield f"also in {names}" if group == own else f"in {names} {plain(leader)} is {ahead}{alone}"
+        if unclear := [other for other in others if not other.clear and not math.isnan(other.p)]:
+            which = plain(unclear[0].measure) if len(unclear) == 1 else f"{len(unclear)} other measures"
+            yield f"no {'significant difference' if len(self.systems) == 2 else 'clear winner'} in {which}"
+        if undefined := [other for other in others if math.isnan(other.p)]:
+            yield f"some system has no value of {_listed(undefined)}"
+
+
+def _listed(verdicts: Sequence[MeasureVerdict]) -> str:
+    return listed([plain(verdict.measure) for verdict in verdicts], _NAMED)
 
 
 def verdict_of(comparison: Comparison) -> Verdict:
@@ -156,7 +126,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
     The headline is that of the kind, else the first that judges: what conversations took, such as turns, does not.
     """
     known = {measure: comparison.scores.run_score(measure) for measure in comparison.measures}
-    measures = [measure for measure in known if not is_of_part(measure, known)] or list(known)
+    whole = [name for name in known if not part_of(name) or name.partition("[")[0] not in known]
+    measures = whole or list(known)
     kinds = dict.fromkeys(run.kind for run in comparison.runs.values())
     headlines = [name for kind in kinds for name in kind_named(kind).headline if name in measures]
     directed = [name for name in measures if comparison.scores.higher_is_better(name) is not None]
@@ -167,13 +138,11 @@ def verdict_of(comparison: Comparison) -> Verdict:
     obstacle = _obstacle(comparison, max(1, len(measures) - 1))
     first, *others = (_verdict_alone(comparison, measure, obstacle) for measure in measures)
     corrected = holm([verdict.p for verdict in others]).tolist() if others else []
-    family = [_in_family(verdict, p, comparison.alpha) for verdict, p in zip(others, corrected, strict=True)]
+    family = [
+        structs.replace(verdict, p_family=p, clear=verdict.clear and p < comparison.alpha)
+        for verdict, p in zip(others, corrected, strict=True)
+    ]
     return Verdict(comparison.systems, (first, *family), obstacle)
-
-
-def _in_family(verdict: MeasureVerdict, p: float, alpha: float) -> MeasureVerdict:
-    clear = verdict.clear and p < alpha
-    return structs.replace(verdict, p_family=p, clear=clear, lost=verdict.clear and not clear)
 
 
 def _is_effort(score: Score | None) -> bool:
@@ -199,7 +168,6 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
     score, names = comparison.scores.run_score(measure), comparison.systems
     values = comparison.oriented[:, comparison.scores.place_of_measure(measure)]
     leader, second = np.argsort(-values, kind="stable")[:2].tolist()
-    best = np.flatnonzero(abs(values - values[leader]) < _NOTHING).tolist() or [leader]
     lead = float(values[leader] - values[second])
     if np.isnan(values).any():
         p = math.nan
@@ -210,7 +178,6 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
         measure,
         names[leader],
         names[second],
-        best=tuple(names[place] for place in best),
         lead=lead if lead >= _NOTHING else 0.0,
         p=p,
         p_family=p,
@@ -218,8 +185,3 @@ def _verdict_alone(comparison: Comparison, measure: str, obstacle: str) -> Measu
         unit=score.unit if score is not None else None,
         higher_is_better=comparison.scores.higher_is_better(measure),
     )
-
-
-def is_of_part(measure: str, measures: Container[str]) -> bool:
-    """Whether it is another of these measures for a part of the data: ``JGA[hotel]`` beside ``JGA``."""
-    return bool(part_of(measure)) and measure.partition("[")[0] in measures

@@ -52,12 +52,10 @@ class TrackingPairing(Pairing):
     """Turns are paired by their number among the user's."""
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """What gold itself scores, under profiles that do not give it 100."""
-        return list(dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == "ceiling"))
-
-    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
-        """What is said of the predictions beside their scores."""
-        return [named_note(run.name, note) for run in runs for note in run.notes if note_kind(note) in SHOWN]
+        """What gold itself scores under profiles that do not give it 100, and what is odd in the predictions."""
+        ceilings = dict.fromkeys(note for run in runs for note in run.notes if note_kind(note) == "ceiling")
+        own = (named_note(run.name, note) for run in runs for note in run.notes if note_kind(note) in SHOWN)
+        return [*ceilings, *own]
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
         """The table ``turn_scores``."""

@@ -60,26 +60,15 @@ def ratings_of(path: str | Path, systems: Sequence[str], rated: str | None) -> M
 def rating_tables(ratings: Ratings, name: str, scores: Scores, counts: Counts) -> dict[str, pl.DataFrame]:
     """The tables that the run of a rated system keeps."""
     paired = paired_scores({name: scores.frame()}, {name: scores.scores})
-    rows = [
-        (
-            row.measure,
-            kind,
-            row.mean[kind],
-            row.single[kind],
-            *(row.intervals[kind] or (None, None)),
-            *((row.behind if kind == "pearson" else None) or (None, None, None)),
-        )
-        for row in rating_correlations(ratings, paired, name)
-        for kind in row.mean
-    ]
     numbers = ("mean", "single", "low", "high", "behind", "behind_low", "behind_high")
     schema = {"measure": pl.String, "kind": pl.String, **dict.fromkeys(numbers, pl.Float64)}
+    correlations = pl.DataFrame(rating_correlations(ratings, paired, name), schema=schema)
     sizes = {"ratings": ratings.count, "dialogues": len(ratings.dialogues), "raters": len(ratings.raters)}
     facts: Facts = [(fact, value, None, None) for fact, value in {**sizes, **ratings.agreement()}.items()]
     facts += _fitted(counts, rated_places(ratings, paired.dialogues), np.asarray(ratings.mean))
     ends = dict.fromkeys(("value", "low", "high"), pl.Float64)
     return {
-        CORRELATIONS: pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(numbers).fill_nan(None)),
+        CORRELATIONS: correlations.with_columns(pl.col(numbers).fill_nan(None)),
         FACTS: pl.DataFrame(facts, schema={"fact": pl.String, **ends}, orient="row"),
     }
 

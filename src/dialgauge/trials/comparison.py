@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -113,7 +113,7 @@ class TrialsPairing(Pairing):
     own_parts = frozenset({"trials"})
     unit = trial_unit = "task"
 
-    def of_same_units(self, runs: Sequence[Run], *, by_domain: bool = False) -> Self:
+    def for_runs(self, runs: Sequence[Run]) -> Pairing:
         """The same; runs whose conversations do not match their tasks cannot be paired by task."""
         for run in runs:
             if not per_task_stands(run):
@@ -121,7 +121,7 @@ class TrialsPairing(Pairing):
                     f"{run.name}: too many conversations do not match the task they are filed under, and a comparison "
                     "pairs tasks ('dialgauge review' shows which)"
                 )
-        return super().of_same_units(runs, by_domain=by_domain)
+        return super().for_runs(runs)
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Tasks are of one domain, and have the same instructions."""
@@ -134,15 +134,6 @@ class TrialsPairing(Pairing):
 
     def trials(self, run: Run) -> Mapping[str, str]:
         return dict(run.table("trials").select("dialogue", "task").rows())
-
-    def reading_notes(self, runs: Sequence[Run]) -> list[str]:
-        """What is noted of each log beside its scores, once where it is the same of several."""
-        told: dict[str, list[str]] = {}
-        for run in runs:
-            for note in run.notes:
-                if note_kind(note) not in PASS_NOTES:  # these are told of all systems
-                    told.setdefault(str(note), []).append(run.name)
-        return [f"{', '.join(names)}: {note}" for note, names in told.items()]
 
     def warnings(self, runs: Sequence[Run]) -> list[str]:
         """How much of each file there is, and which tasks not all files have."""
@@ -173,11 +164,17 @@ class TrialsPairing(Pairing):
             if alone:
                 listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
                 notes.append(Note("not_shared", f"{run.name}: {listed}"))
-        return [*notes, *self.mismatch_warnings()]
+        return [*notes, *super().warnings(runs)]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
         """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
-        return [*_judged_apart(runs), *self._trial_notes(runs)]
+        shared: dict[str, list[str]] = {}
+        for run in runs:
+            for note in run.notes:
+                if note_kind(note) not in PASS_NOTES:  # these are said of each run as warnings
+                    shared.setdefault(str(note), []).append(run.name)
+        own = [f"{', '.join(names)}: {note}" for note, names in shared.items()]
+        return [*_judged_apart(runs), *self._trial_notes(runs), *own]
 
     def _trial_notes(self, runs: Sequence[Run]) -> list[str]:
         trials = {run.name: run.details["planned"]["trials"] for run in runs}

@@ -319,7 +319,7 @@ class FaultsPairing(Pairing):
     def warnings(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
         lacking = [Note("lacking", missing.removesuffix(".")) for run in runs if (missing := missing_sentence(run))]
-        return [*lacking, *self.mismatch_warnings()]
+        return [*lacking, *super().warnings(runs)]
 
 
 _TASKS: WeakKeyDictionary[Run, dict[str, str]] = WeakKeyDictionary()
