@@ -35,7 +35,6 @@ _TOKENS_IN, _TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_toke
 _EVALUATION, _DETAILS = "gen_ai.evaluation.result", "gen_ai.client.inference.operation.details"
 _NAME, _VALUE, _LABEL = "gen_ai.evaluation.name", "gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label"
 _OF_SEVERAL = f"spans without {_CONVERSATION} in a trace of several conversations left out"
-_OF_EVALUATOR = "spans of an evaluator, in a trace that judges other conversations, left out"
 _LOST = (
     f"evaluations left out, as their conversation is not known: give these spans the {_CONVERSATION} of what they "
     "judge, or its span as their parent"
@@ -46,8 +45,9 @@ _BLANK = re.compile(r"\s*")
 #: Within so many bytes a printed span names its context.
 _CONSOLE_HEAD = 1000
 
-#: Trace and span.
+#: Trace and span; the conversation and the answer that an evaluation names.
 Place: TypeAlias = tuple[str, str]
+Judged: TypeAlias = tuple[str, str]
 
 
 class _Attribute(Struct, gc=False):
@@ -100,14 +100,14 @@ class _Kept(Struct):
     """A span of generative AI: what is used of it."""
 
     place: Place
-    start: int
-    end: int
-    root: bool
-    known: dict[str, Any]
-    scores: dict[str, float | str]
+    start: int = 0
+    end: int = 0
+    root: bool = False
+    known: dict[str, Any] = {}
+    scores: dict[str, float | str] = {}
+    #: Scores of a conversation or an answer that they name.
+    judged: dict[Judged, dict[str, float | str]] = {}
     error: str = ""
-    #: Of evaluations that say themselves what they judge: the answer, empty where it is the conversation.
-    judged_response: str | None = None
 
     @property
     def conversation(self) -> str:
@@ -118,12 +118,9 @@ class _Kept(Struct):
         return str(self.known.get(_OPERATION))
 
     @property
-    def has_messages(self) -> bool:
-        return _SENT in self.known or _ANSWERED in self.known
-
-    @property
     def only_judges(self) -> bool:
-        return bool(self.scores) and not self.has_messages and self.operation not in _OPERATIONS
+        talks = _SENT in self.known or _ANSWERED in self.known or self.operation in _OPERATIONS
+        return not talks and bool(self.scores or self.judged)
 
 
 class OtelSpans(DialogueFormat):
@@ -149,8 +146,8 @@ class OtelSpans(DialogueFormat):
             parents[place] = span.parent_span_id or ""
             if any(link.trace_id != span.trace_id for link in span.links):
                 linking.add(span.trace_id)
-            if own := _kept(span):
-                kept += own
+            if (own := _kept(span)) is not None:
+                kept.append(own)
             elif not span.parent_span_id:  # of whoever runs the agent: it may say task, trial and success
                 roots[span.trace_id] = _attributes(span.attributes)
         if not kept:
@@ -234,30 +231,24 @@ def _nanoseconds(written: Any) -> int:
         return 0
 
 
-def _kept(span: _Span) -> list[_Kept]:
-    """A span of generative AI, and apart from it its evaluations that say themselves what they judge; else nothing."""
+def _kept(span: _Span) -> _Kept | None:
+    """A span of generative AI; None for another."""
     known = _attributes(span.attributes)
-    scores: dict[tuple[str, str], dict[str, float | str]] = {("", ""): _score(known)}
+    scores, judged = _score(known), dict[Judged, dict[str, float | str]]()
     for event in span.events:
         given = _attributes(event.attributes)
         if event.name == _DETAILS:
             known = {**given, **known}
         elif event.name == _EVALUATION:
-            judged = (str(given.get(_CONVERSATION) or ""), str(given.get(_RESPONSE) or ""))
-            scores.setdefault(judged, {}).update(_score(given))
-    if not any(scores.values()) and not any(key.startswith("gen_ai.") for key in known):
-        return []
+            named = (str(given.get(_CONVERSATION) or ""), str(given.get(_RESPONSE) or ""))
+            (judged.setdefault(named, {}) if any(named) else scores).update(_score(given))
+    if not scores and not judged and not any(key.startswith("gen_ai.") for key in known):
+        return None
     failed = str(span.status.code) in ("2", "STATUS_CODE_ERROR")
     error = str(known.get("error.type") or span.status.message or "error") if failed else ""
-    place, start = (span.trace_id, span.span_id), _time(span.start_time_unix_nano)
-    end, own = _time(span.end_time_unix_nano), scores.pop(("", ""))
-    return [
-        _Kept(place, start, end, not span.parent_span_id, known, own, error),
-        *(
-            _Kept(place, start, 0, False, {_CONVERSATION: name}, given, "", response)
-            for (name, response), given in scores.items()
-        ),
-    ]
+    start, end = _time(span.start_time_unix_nano), _time(span.end_time_unix_nano)
+    place = (span.trace_id, span.span_id)
+    return _Kept(place, start, end, not span.parent_span_id, known, scores, judged, error)
 
 
 def _time(written: str | int) -> int:
@@ -302,34 +293,34 @@ def _value(given: Any, depth: int = 0) -> Any:
 def _conversations(
     kept: Sequence[_Kept], parents: Mapping[Place, str], linking: Container[str], notes: Notes
 ) -> dict[str, list[_Kept]]:
-    """Spans by their conversation; those that cannot be placed, and say nothing, are left out.
+    """Spans by their conversation.
 
-    A trace that judges and links to another is an evaluator's: what it says is not of its own conversation.
+    A trace that names no conversation is one, unless nobody talks in it, or it judges and points to another.
     """
     conversation_at = _Conversations(kept, parents)
     conversations: dict[str, list[_Kept]] = {}
-    lost: list[_Kept] = []
-    judging: set[str] = set()
+    lost = 0
+    pointing: set[str] = set()
     for span in kept:
         trace, name = span.place[0], conversation_at(span.place)
-        if span.judged_response is not None and (judged := conversation_at.judged_by(span)):
-            judging.add(trace)
-            conversations.setdefault(judged, []).append(_Kept(("", ""), span.start, 0, False, {}, span.scores))
-        elif name := span.conversation or name or (trace if span.has_messages else ""):
+        if name:
             conversations.setdefault(name, []).append(span)
         else:
             notes.add(_OF_SEVERAL)
-            lost.append(span)
-    talks = any(not span.only_judges for spans in conversations.values() for span in spans)
-    for trace in [name for name in conversations if name in conversation_at.unnamed_traces]:
+            lost += len(span.scores)
+        for (conversation, answer), scores in span.judged.items():
+            target = conversation or conversation_at.of_answer(answer)
+            if target:
+                conversations.setdefault(target, []).append(_Kept(("", ""), span.start, scores=scores))
+            if target != trace:
+                pointing.add(trace)
+            lost += 0 if target else len(scores)
+    for trace in conversation_at.unnamed_traces & conversations.keys():
         spans = conversations[trace]
-        judges = any(span.scores for span in spans)
-        if (trace in judging and not judges) or (trace in linking and judges):
-            notes.add(_OF_EVALUATOR, len(conversations.pop(trace)))
-            lost += spans
-        elif talks and all(span.only_judges for span in spans):
-            lost += conversations.pop(trace)
-    notes.add(_LOST, sum(len(span.scores) for span in lost))
+        judges = trace in pointing or (trace in linking and any(span.scores for span in spans))
+        if judges or all(span.only_judges for span in spans):
+            lost += sum(len(span.scores) for span in conversations.pop(trace))
+    notes.add(_LOST, lost)
     return conversations
 
 
@@ -338,50 +329,38 @@ class _Conversations:
 
     def __init__(self, kept: Sequence[_Kept], parents: Mapping[Place, str]) -> None:
         self._parents = parents
-        self._nearest = {
-            span.place: span.conversation for span in kept if span.conversation and span.judged_response is None
-        }
+        self._named = {span.place: span.conversation for span in kept if span.conversation}
         self._in_trace: dict[str, set[str]] = {}
-        for (trace, _), name in self._nearest.items():
+        for (trace, _), name in self._named.items():
             self._in_trace.setdefault(trace, set()).add(name)
-        self._answers: dict[str, Place] = {}
-        for span in kept:
-            if (response := span.known.get(_RESPONSE)) and not span.only_judges:
-                self._answers.setdefault(str(response), span.place)
+        answers = ((span.known.get(_RESPONSE), span.place) for span in kept if not span.only_judges)
+        self._answers = {str(answer): place for answer, place in answers if answer}
         self.unnamed_traces = {span.place[0] for span in kept} - self._in_trace.keys()
 
     def __call__(self, place: Place) -> str:
         """The conversation; empty where the trace has several and no span above names one."""
-        in_trace = self._in_trace.get(place[0], {place[0]})
+        trace, span = place
+        in_trace = self._in_trace.get(trace, {trace})
         if len(in_trace) == 1:
             return next(iter(in_trace))
-        path: list[Place] = []
-        while place[1] and place not in self._nearest:
-            self._nearest[place] = ""  # parents may go in circles
-            path.append(place)
-            place = (place[0], self._parents.get(place, ""))
-        name = self._nearest.get(place, "")
-        self._nearest.update(dict.fromkeys(path, name))
-        return name
+        above: set[str] = set()  # parents may go in circles
+        while span and span not in above and (trace, span) not in self._named:
+            above.add(span)
+            span = self._parents.get((trace, span), "")
+        return self._named.get((trace, span), "")
 
-    def judged_by(self, span: _Kept) -> str:
-        """The conversation that an evaluation names, itself or by the answer that it judges; empty without one."""
-        place = self._answers.get(span.judged_response or "")
-        return span.conversation or (self(place) if place else "")
+    def of_answer(self, answer: str) -> str:
+        """The conversation of an answer; empty where it is not known."""
+        return self(self._answers[answer]) if answer in self._answers else ""
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------
 
 
 def _steps(spans: Sequence[_Kept]) -> list[Span]:
-    """The spans of a conversation with what they say; tokens stand on the models' calls, else on the root or agent."""
-    agents = [span for span in spans if span.operation == "invoke_agent"]
-    counted = (
-        [span for span in spans if span.operation in _MODEL_OPERATIONS],
-        [span for span in spans if span.root],
-        agents if len(agents) == 1 else [],  # of several, one may be inside of another
-    )
-    used = next((chosen for chosen in counted if any(map(_usage, chosen))), [])
+    """The spans of a conversation with what they say; tokens stand on the models' calls, else on the root."""
+    of_models = [span for span in spans if span.operation in _MODEL_OPERATIONS]
+    used = of_models if any(map(_usage, of_models)) else [span for span in spans if span.root and _usage(span)]
     return [_step(span, _usage(span) or SideUsage() if span in used else None) for span in spans]
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, SideUsage
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.jsonfile import decode
+from dialgauge.formats.jsonfile import are_lines, decode, lines_of
 from dialgauge.formats.logs.logged import NAMES, VERDICTS, Numbering, facts_of, logged_dialogue
 from dialgauge.formats.logs.messages import (
     MOST_MESSAGES,
@@ -32,7 +32,6 @@ from dialgauge.formats.source import Part
 T = TypeVar("T")
 
 _ANY = msgspec.json.Decoder(Any)
-_LONGEST_LINE = 256 << 20
 #: Counted in the notes of a reading.
 NO_CONTENT = "conversation without content: its messages were not recorded"
 _CONTRADICTED = (
@@ -78,19 +77,12 @@ class Span(Struct):
 
 
 def records_of(part: Part, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
-    """The values of JSON lines as they come, or the one value of a JSON file."""
-    lines = ((number, line) for number, line in part.lines(_LONGEST_LINE) if line.strip())
-    number, first = next(lines, (0, b""))
-    try:
-        value = decoder.decode(first)
-    except msgspec.ValidationError:
-        value = decode(decoder, first, part, line=number)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        yield decode(decoder, part.read(), part)
-        return
-    yield value
-    for number, line in lines:
-        yield decode(decoder, line, part, line=number)
+    """The values of JSON lines, or the one value of a JSON file."""
+    content = part.buffer()
+    if are_lines(content):
+        yield from (decode(decoder, line, part, line=number) for number, line in lines_of(content))
+    else:
+        yield decode(decoder, content, part)
 
 
 def span_dialogue(
