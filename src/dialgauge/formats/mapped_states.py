@@ -148,7 +148,10 @@ class StateReader:
         numbers: dict[str, set[int]] = {}
         for row, own, turn in zip(chosen, ids, given, strict=True):
             try:
-                numbers.setdefault(as_text(own["dialogue"]), set()).add(whole_number(turn["turn"]))
+                found = {**own, **turn}
+                if "turn" not in found:
+                    return
+                numbers.setdefault(as_text(found["dialogue"]), set()).add(whole_number(found["turn"]))
             except Misfit as error:
                 self._refuse(row, "turn", error)
         first = min((min(each) for each in numbers.values()), default=0)

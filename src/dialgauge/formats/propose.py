@@ -1,8 +1,8 @@
 """Proposes a mapping for a file that no layout fits: makes mappings from its structure and keeps what reads most.
 
 Names are only hints here. A proposal is printed and never applied: a person reads it, corrects it and saves it beside
-the file. What cannot be told is left open as ``CHOOSE: [a, b]``, which reading refuses. Tables with a column for each
-slot or trial, and with a row for each slot, are not proposed: ``columns`` and ``slot`` are written by hand.
+the file. What cannot be told is left open as ``CHOOSE: [a, b]``, which reading refuses. Proposed are states under a
+field of each row, conversations and results; ``columns``, ``slot`` and ``join`` are written by hand.
 """
 
 from __future__ import annotations
@@ -13,72 +13,45 @@ from itertools import islice
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from dialgauge.dialogue import Dialogue, State
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.documented import documented_mapping
-from dialgauge.formats.logs.logged import FAILURES, WORDS, number_in
+from dialgauge.formats.logs.logged import WORDS, number_in
 from dialgauge.formats.logs.messages import ROLES, is_message
 from dialgauge.formats.mapped_logs import LogReader
-from dialgauge.formats.mapped_states import FEW_PAIRS, KeptSlots, StateReader, the_decoder, whole_number
-from dialgauge.formats.mapping import Field, Mapping, as_yaml, unread_fields
+from dialgauge.formats.mapped_states import StateReader, the_decoder
+from dialgauge.formats.mapping import Field, Mapping, Reading, as_yaml, unread_fields
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.predictions.states import DECODERS, EMPTY, Misfit, slots_of, state_of
+from dialgauge.formats.predictions.states import EMPTY, Misfit, slots_of, state_of
 from dialgauge.formats.registry import LAST_RESORT, UnknownFormat, recognise
 from dialgauge.formats.row_paths import Row, as_text, beginning, decoded, inside, is_object, quoted, rows
 from dialgauge.formats.source import Part, parts_of
 from dialgauge.text import counted, plain
 
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
-_IDS = (
-    *("dialogueid", "dialogue", "dialid", "dialogid", "dialog", "conversationid", "convid", "sessionid", "threadid"),
-    *("traceid", "customid", "guid", "uuid", "conversation", "conv", "session", "dlg", "file", "key", "name", "id"),
-)
-_TURNS = ("turn", "turnid", "turnidx", "turnindex", "turnnum", "turnno", "uttidx", "step", "position", "index", "t")
-_PREDICTED = ("predicted", "prediction", "predictions", "pred", "predictedstate", "predstate", "predbelief", "bspngen")
-_STATES = ("state", "beliefstate", "dialoguestate", "belief", "states", "newstate")
-_GOLD = ("gold", "goldstate", "gt", "groundtruth", "target", "tgt", "label", "labels", "bspn", "turnbelief")
-_NOT_STATES = ("prev", "prevstate", "previousstate", "history", "context", "prompt", "instruction", "question", "goal")
-_TASKS = (
-    *("taskid", "task", "taskname", "problemid", "problem", "scenarioid", "scenario", "caseid", "case", "testid"),
-    *("test", "testcase", "instanceid", "questionid", "exampleid", "itemid"),
-)
-_TRIALS = ("trial", "trialid", "trialindex", "run", "attempt", "epoch", "iteration", "repeat")
-_VERDICTS = (
-    *("success", "passed", "pass", "resolved", "solved", "correct", "completed", "succeeded", "verdict", "outcome"),
-    *("result", "status", "label", "reward", "score", "grade", "rating", *FAILURES),
-)
-_ROLES = ("role", "from", "speaker", "author", "sender", "who", "type", "side")
-_CONTENTS = ("content", "value", "text", "utterance", "message", "body")
-_ASKED = ("prompt", "question", "query", "input", "user")
-_ANSWERED = ("response", "answer", "completion", "output", "reply", "assistant")
-_SPEAKERS = {
-    **dict.fromkeys(("customer", "client", "caller", "guest", "usr", "person"), "user"),
-    **dict.fromkeys(("bot", "gpt", "operator", "support", "sys", "chatbot", "llm"), "assistant"),
-    "observation": "tool",
+_KNOWN = {
+    "dialogue": "dialogueid dialogue dialid dialogid conversationid convid conv sessionid traceid customid key id",
+    "turn": "turn turnid turnidx turnindex turnnum step index t",
+    "predicted": "predicted prediction predictions pred predictedstate predstate",
+    "gold": "gold goldstate gt groundtruth target label",
+    "state": "state beliefstate dialoguestate belief states",
+    "answer": "output response answer completion value content",
+    "no state": "prev prevstate previousstate history context prompt instruction question goal",
+    "task": "taskid task taskname problemid scenarioid scenario case caseid testid test questionid itemid",
+    "trial": "trial trialid run attempt epoch iteration repeat",
+    "verdict": "success passed pass resolved solved correct completed verdict outcome result status label reward score",
+    "role": "role from speaker author sender who type",
+    "content": "content value text utterance message",
 }
+_SPEAKERS = {"customer": "user", "usr": "user", "bot": "assistant", "gpt": "assistant", "sys": "assistant"}
 _ID_AND_TURN = r"^(?P<dialogue>.+?)[-_ :/#|.]+(?:(?:turn|t)[-_ :]?)?(?P<turn>\d{1,4})$"
 _NUMBERED = r"^\D*(?P<turn>\d+)$"
+#: Ways of writing states that are tried where no closed one fits.
+_CHAINS = (("underscored",), ("json", "underscored"), ("answer", "flat"), ("answer", "nested"))
 #: Rows that are tried, different words that a verdict or a speaker may have, and objects inside of each other.
 _SAMPLE, _MOST_WORDS, _DEEPEST = 200, 8, 4
-
-
-class Proposal(Struct, frozen=True):
-    """A mapping as YAML, three things that it reads, the share of values of what it does not read, and what is open."""
-
-    yaml: str
-    preview: tuple[str, ...]
-    unread: dict[str, float]
-    open: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        """The mapping, with what it reads and does not read in comments."""
-        remarks = [*(f"open: {what}" for what in self.open), *self.preview]
-        unread = [f"{name} ({share:.0%})" for name, share in self.unread.items()]
-        remarks += [f"not read (share of rows): {', '.join(unread)}"] if unread else []
-        return "".join([self.yaml, *(f"# {plain(remark)[:160]}\n" for remark in remarks)])
 
 
 def proposed_mapping(file: str) -> str:
@@ -91,84 +64,85 @@ def proposed_mapping(file: str) -> str:
         named = recognise(parts[0], mapping_beside=False).name
     except UnknownFormat:
         named = ""
-    if named not in ("", LAST_RESORT, "messages", "mapping", "mapped-log", "document"):
+    if named not in ("", LAST_RESORT, "messages", "document"):
         return f"# it is read as {named} and needs no mapping\n"
-    return propose_mapping(parts[0]).text()
+    return propose_mapping(parts[0])
 
 
-def propose_mapping(part: Part) -> Proposal:
-    """The mapping that reads most of a file's beginning: conversations, else states, else results."""
+def propose_mapping(part: Part) -> str:
+    """The mapping that reads most of a file's beginning: conversations, else results, else states."""
     try:
         content = beginning(part)
     except Misfit as error:
         raise DialgaugeError(str(error), file=part.name) from None
     try:
-        mapping, reason = documented_mapping(content), "its documented names say what cannot be read"
-        if _read(mapping, content, part):
-            return _proposal(mapping, content, part)
+        read = _read(documented_mapping(content), content, part)
+        if read[1]:
+            return _proposal(*read, content, part)
+        reason = "its documented names say what cannot be read"
     except Misfit as error:
         reason = str(error)
-    best: tuple[tuple[int, ...], Mapping] | None = None
+    best: tuple[Any, ...] = ()
+    for likely, candidate in _candidates(content, part):
+        mapping, found = _read(candidate, content, part)
+        worth = likely, *_worth(mapping, found)
+        if found and worth[-1] and (not best or worth > best[0]):
+            best = worth, mapping, found
+    if not best:
+        raise DialgaugeError(
+            f"no mapping reads it ({reason}); write one, or give a function from a record to a Dialogue", file=part.name
+        )
+    return _proposal(best[1], best[2], content, part)
+
+
+def _read(mapping: Mapping, content: Any, part: Part) -> tuple[Mapping, list[Dialogue]]:
+    """A mapping with what reading it told of turns and decoders, and what it reads; nothing where it does not fit."""
+    notes = Notes()
+    reading = notes.reading = Reading(mapping)
+    try:
+        held = [row for row in rows(content, mapping.rows, part.name) if row.fits(mapping.where)]
+        if mapping.reads == "states":
+            found = list(StateReader(mapping, part.name, documented=True).dialogues(held, notes))
+        else:
+            found = list(LogReader(mapping, notes).read(held[:_SAMPLE], part))
+    except (DialgaugeError, Misfit):
+        return mapping, []
+    return reading.mapping, found
+
+
+def _worth(mapping: Mapping, dialogues: Sequence[Dialogue]) -> tuple[int, ...]:
+    """How good a mapping is among those of its kind; the last number is 0 where it reads nothing."""
+    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
+    if mapping.reads != "states":
+        return (len(dialogues if mapping.reads == "results" else turns),)
+    filled = sum(len(slots) for turn in turns for slots in (turn.predicted or turn.state or {}).values())
+    numbered = mapping.field("turn") is not None or isinstance(mapping.dialogue, Field)
+    return numbered, mapping.dialogue != "$file", filled
+
+
+# -- what the structure of a file allows -----------------------------------------------------------------------------
+
+
+def _candidates(content: Any, part: Part) -> Iterator[tuple[int, Mapping]]:
+    """Mappings that may read a file: conversations before results before states."""
     for path in dict.fromkeys([*([""] if is_object(content) else []), *_paths(content)]):
         try:
             sample = list(islice(rows(content, path, part.name), _SAMPLE))
         except Misfit:
             continue
-        for likely, mapping in _candidates(path, sample) if sample else ():
-            worth = likely, *_worth(mapping, _read(mapping, content, part))
-            if any(worth[1:]) and (best is None or worth > best[0]):
-                best = worth, mapping
-    if best is None:
-        raise DialgaugeError(
-            f"no mapping reads it ({reason}); write one, or give a function from a record to a Dialogue", file=part.name
-        )
-    return _proposal(best[1], content, part)
-
-
-def _read(mapping: Mapping, content: Any, part: Part) -> list[Dialogue]:
-    """What a mapping reads; nothing where it does not fit."""
-    try:
-        found = rows(content, mapping.rows, part.name)
-        if mapping.reads == "states":
-            return list(StateReader(mapping, part.name).dialogues(list(found), Notes()))
-        return list(LogReader(mapping, Notes()).read(list(islice(found, _SAMPLE)), part))
-    except (DialgaugeError, Misfit):
-        return []
-
-
-def _worth(mapping: Mapping, dialogues: Sequence[Dialogue]) -> tuple[int, ...]:
-    """How good a mapping is among those of its kind; zeros where it reads nothing."""
-    turns = [turn for dialogue in dialogues for turn in dialogue.turns]
-    if mapping.reads != "states":
-        return (len(dialogues if mapping.reads == "results" else turns),)
-    filled = sum(len(slots) for turn in turns for slots in (turn.predicted or turn.state or {}).values())
-    has_turns = mapping.field("turn") is not None or isinstance(mapping.dialogue, Field)
-    return (has_turns, mapping.dialogue != "$file", filled) if filled else (0,)
-
-
-def _candidates(path: str, sample: Sequence[Row]) -> Iterator[tuple[int, Mapping]]:
-    """Mappings that may read the rows of a path: conversations before results before states."""
-    names = _names(sample)
-    if not {_plain(name) for name in names} & {*_PREDICTED, *_STATES[:4], "goldstate"}:
-        base = _with_ids(Mapping(reads="conversations", rows=path), names, sample)
-        yield from ((3, mapping) for mapping in _conversations(base, names, sample))
-        base = replace(base, reads="results")
-        if (base.task or base.dialogue) and _verdicts(sample):
-            yield 2, base
-    yield from ((1, mapping) for mapping in _states(path, names, sample))
-
-
-# -- what the structure of a file allows -----------------------------------------------------------------------------
+        if sample:
+            names = _names(sample)
+            if not _ranked(names, "predicted") and not _ranked(names, "state"):
+                yield from _logs(path, names, sample)
+            yield from ((1, mapping) for mapping in _states(path, names, sample))
 
 
 def _paths(value: Any, depth: int = 0) -> Iterator[str]:
     """Paths of rows that the structure allows, likeliest first."""
     value = decoded(value)
     if isinstance(value, list) and value:
-        first = decoded(value[0])
-        if isinstance(first, list) and depth < 2:
-            yield from (f"[]{path}" for path in _paths(first, depth + 1))
         yield "[]"
+        first = decoded(value[0])
         for key, inner in first.items() if isinstance(first, dict) else ():
             if isinstance(inner, list):
                 yield from (f"[].{quoted(key)}[]", f"[].{quoted(key)}[{{turn}}]")
@@ -178,10 +152,10 @@ def _paths(value: Any, depth: int = 0) -> Iterator[str]:
             yield from ("{dialogue}[{turn}]", "{dialogue}[]")
         elif all(isinstance(each, dict) for each in members):
             yield "{dialogue}.{turn}"
-            for key in [key for key in members[0] if all(isinstance(each.get(key), list | dict) for each in members)]:
-                if isinstance(members[0][key], list):
+            for key, inner in members[0].items():
+                if isinstance(inner, list):
                     yield from (f"{{dialogue}}.{quoted(key)}[{{turn}}]", f"{{dialogue}}.{quoted(key)}[]")
-                else:
+                elif isinstance(inner, dict):
                     yield f"{{dialogue}}.{quoted(key)}.{{turn}}"
         yield "{dialogue}"
         alike = len({type(each) for each in members}) == 1
@@ -190,10 +164,10 @@ def _paths(value: Any, depth: int = 0) -> Iterator[str]:
                 yield f"{quoted(key)}{'' if path.startswith('[') else '.'}{path}"
 
 
-def _names(sample: Sequence[Row], depth: int = 5) -> list[str]:
+def _names(sample: Sequence[Row]) -> list[str]:
     """Paths of the fields of rows, and of the objects around them."""
-    found = dict.fromkeys(name for row in sample[:40] for name in _fields(row.value, "", depth))
-    for up, around in enumerate(reversed(sample[0].above) if sample and depth else (), 1):
+    found = dict.fromkeys(name for row in sample[:40] for name in _fields(row.value, "", _DEEPEST))
+    for up, around in enumerate(reversed(sample[0].above), 1):
         found.update(dict.fromkeys(f"{'^' * up}{quoted(name)}" for name in around))
     return list(found)
 
@@ -204,10 +178,8 @@ def _fields(value: Any, prefix: str, depth: int) -> Iterator[str]:
             if isinstance(key, str) and key.strip():
                 yield f"{prefix}{quoted(key)}"
                 yield from _fields(inner, f"{prefix}{quoted(key)}.", depth - 1) if depth else ()
-    elif isinstance(value, list) and value and depth and (len(value) == 1 or not prefix):
-        for number, inner in enumerate(value[:8]):
-            yield f"{prefix.rstrip('.')}[{number}]"
-            yield from _fields(inner, f"{prefix.rstrip('.')}[{number}].", depth - 1)
+    elif isinstance(value, list) and len(value) == 1 and depth:
+        yield from _fields(value[0], f"{prefix.rstrip('.')}[0].", depth - 1)
 
 
 def _plain(name: str) -> str:
@@ -215,8 +187,13 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower().rpartition(".")[2])
 
 
-def _ranked(names: Iterable[str], known: Sequence[str]) -> list[str]:
-    """The names that are known, in the order in which these are."""
+def _is_called(name: str, what: str) -> bool:
+    return _plain(name) in _KNOWN[what].split()
+
+
+def _ranked(names: Iterable[str], what: str) -> list[str]:
+    """The names that are known for something, likeliest first."""
+    known = _KNOWN[what].split()
     fitting = [name for name in names if _plain(name) in known]
     return sorted(fitting, key=lambda name: (known.index(_plain(name)), name.count("."), name.count("^")))
 
@@ -232,196 +209,54 @@ def _values(name: str, sample: Sequence[Row]) -> list[Any]:
     return found
 
 
-# -- what a proposal says --------------------------------------------------------------------------------------------
-
-
-def _proposal(mapping: Mapping, content: Any, part: Part) -> Proposal:
-    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
-    keys: dict[str, Any] = msgspec.to_builtins(mapping)
-    filled = [row.value for row in sample if isinstance(row.value, dict)]
-    unread = {
-        name: sum(value.get(name) not in EMPTY for value in filled) / max(len(filled), 1)
-        for name in unread_fields(mapping, sample)
-    }
-    found = _read(mapping, content, part)
-    if mapping.reads == "states":
-        preview, open_ones = _shown_states(found), _open_states(mapping, sample, keys, found, list(unread))
-    else:
-        preview, open_ones = _shown_log(found), _open_log(mapping, sample, keys)
-    written = as_yaml(keys)
-    unread = {name: share for name, share in unread.items() if name not in written}
-    return Proposal(written, tuple(preview), unread, tuple(open_ones))
-
-
-def _shown_states(found: Sequence[Dialogue]) -> list[str]:
-    """Three turns, those with slots first."""
-    turns = [
-        (dialogue.id, number, turn.predicted if turn.predicted is not None else turn.state or {})
-        for dialogue in found
-        for number, turn in enumerate(dialogue.turns)
-    ]
-    first = sorted(turns, key=lambda turn: not turn[2])[:3]
-    return [f"{name}, turn {number}: {_shown(state)}" for name, number, state in first]
-
-
-def _shown(state: State) -> str:
-    slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, inner in state.items() for slot, v in inner.items()]
-    return "; ".join(slots) or "(empty)"
-
-
-def _open_states(
-    mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any], found: Sequence[Dialogue], unread: Sequence[str]
-) -> list[str]:
-    """What a person must choose, which is added to the keys."""
-    open_ones = []
-    predicted = keys.get("predicted")
-    if isinstance(predicted, dict) and (rivals := _rivals(mapping, sample)):
-        predicted["at"] = {"CHOOSE": rivals}
-        open_ones.append(f"which states are predicted: {' or '.join(rivals)}")
-    if mapping.dialogue == "$file" and unread:
-        keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
-        open_ones.append("what names the dialogue of a row")
-    kept = KeptSlots()
-    for dialogue in found:
-        kept.add(dialogue)
-    if isinstance(predicted, dict) and len(kept.vanishing) >= FEW_PAIRS:
-        predicted["changes"] = {"CHOOSE": [True, False]}
-        open_ones.append("hardly any turn keeps a slot of the turn before: are these changes of each turn?")
-    return open_ones
-
-
-def _rivals(mapping: Mapping, sample: Sequence[Row]) -> list[str]:
-    """Fields of the rows that hold states, where there are several and none is called predicted."""
-    side, gold = mapping.field("predicted"), mapping.field("gold")
-    if side is None or _plain(side.at) in _PREDICTED:
-        return []
-    others = [name for name in _names(sample, 0) if name not in (side.at, gold.at if gold else "")]
-    fitting = [name for name in others if _plain(name) not in _NOT_STATES and _chain(name, sample)]
-    return [side.at, *fitting] if fitting else []
-
-
-def _shown_log(found: Sequence[Dialogue]) -> list[str]:
-    """Three conversations."""
-    said = [next((turn.text for turn in dialogue.turns if turn.text), "") for dialogue in found[:3]]
-    return [
-        f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {text[:60]!r}' if text else ''}"
-        for dialogue, text in zip(found[:3], said, strict=True)
-    ]
-
-
-def _open_log(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> list[str]:
-    """What a person must choose, which is added to the keys."""
-    open_ones = []
-    if mapping.success is None and (found := _verdicts(sample)):
-        open_ones += _open_verdict(found, keys)
-    for word in [word for word, role in mapping.roles.items() if role is None]:
-        keys["roles"][word] = {"CHOOSE": ["user", "assistant", "tool", "system"]}
-        open_ones.append(f"who '{word}' is")
-    return open_ones
-
-
-def _open_verdict(found: dict[str, list[Any]], keys: dict[str, Any]) -> list[str]:
-    """Adds the verdict to the keys: as it is where it is called success or passed, and else to be chosen."""
-    name, values = next(iter(found.items()))
-    words = list(dict.fromkeys(map(as_text, values)))
-    unknown = any(word.lower() not in WORDS for word in words)
-    if [other for other in found if _plain(other) in ("success", "passed")] == [name] and not unknown:
-        keys["success"] = name
-        return []
-    success = keys["success"] = {"at": {"CHOOSE": list(found)}}
-    open_ones = [f"which field says that a conversation passed: {' or '.join(found)}"]
-    numbers = sorted({number for word in words if (number := number_in(word)) is not None})
-    if unknown and len(numbers) == len(words):
-        success["at_least"] = {"CHOOSE": (numbers[1:] or numbers)[:_MOST_WORDS]}  # from the lowest on all would pass
-        open_ones.append("from which number on it passed")
-    elif unknown or _plain(name) in FAILURES:
-        success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
-        open_ones.append(f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}")
-    return open_ones
-
-
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
 def _states(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    bound = sample[0].bound
-    positions = [f"[{number}]" for number in range(2)] if isinstance(sample[0].value, list) else []
-    ids = [*(["{dialogue}"] if "dialogue" in bound else []), *_ranked(names, _IDS), *positions[:1]] or ["$file"]
-    turns = [*(["{turn}"] if "turn" in bound else []), *_ranked(names, _TURNS), *positions[1:]]
-    where: dict[str, Any] = {}
-    for name in _ranked(names, ("speaker", "role")):
-        words = set(map(as_text, _values(name, sample)))
-        users = [word for word in words if word.lower() in ("user", "usr")]
-        where = where or ({name: users[0]} if len(words) > 1 and len(users) == 1 else {})
-    chosen = [row for row in sample if row.fits(where)]
-    for dialogue in ids[:4]:
-        for turn in turns[:3] or [""]:
-            base = _numbered(Mapping(reads="states", rows=path, where=where, dialogue=dialogue), turn, chosen)
-            if base is not None:
-                yield from _with_states(base, names, chosen)
+    bound = [f"{{{name}}}" for name in sample[0].bound]
+    ids = [*(name for name in bound if name == "{dialogue}"), *_ranked(names, "dialogue")][:4] or ["$file"]
+    turns = [*(name for name in bound if name == "{turn}"), *_ranked(names, "turn")][:3]
+    speakers = [name for name in _ranked(names, "role") if "user" in _values(name, sample)][:1]
+    chosen = [row for row in sample if row.fits(dict.fromkeys(speakers, "user"))]
+    gold = next((field for name in _ranked(names, "gold") if (field := _field(name, chosen))), None)
+    likely = [name for what in ("predicted", "state", "answer") for name in _ranked(names, what)]
+    likely += [*(name for name in names if "." not in name), ""]
+    for dialogue in ids:
+        for turn in turns or [""]:
+            used = {dialogue, turn, gold.at if gold else ""} - {""}
+            free = (name for name in dict.fromkeys(likely) if _is_free(name, used))
+            predicted = next((field for name in free if (field := _field(name, chosen))), None)
+            base = Mapping(
+                reads="states",
+                rows=path,
+                where=dict.fromkeys(speakers, "user"),
+                dialogue=dialogue,
+                predicted=predicted,
+                gold=gold,
+            )
+            if predicted and turn:
+                yield from (replace(base, turn=Field(at=turn, match=match)) for match in ("", _NUMBERED))
+            elif predicted:
+                yield replace(base, dialogue=Field(at=dialogue, match=_ID_AND_TURN))
+                yield base
 
 
-def _numbered(mapping: Mapping, turn: str, sample: Sequence[Row]) -> Mapping | None:
-    """The mapping with its ids and numbers of turns; None where they do not fit."""
-    at = str(mapping.dialogue)
-    ids, given = _values(at, sample), _values(turn, sample) if turn else []
-    if len(ids) < len(sample) or (turn and len(given) < len(sample)):
-        return None
-    if not turn:
-        if len(set(map(str, ids))) < len(ids):
-            return mapping
-        found = [re.search(_ID_AND_TURN, str(name)) for name in ids]
-        if not all(found):
-            return None  # a dialogue with one state each: the turns are elsewhere
-        mapping = replace(mapping, dialogue=Field(at=at, match=_ID_AND_TURN))
-        given = [match["turn"] for match in found if match]
-    field = Field(at=turn)
-    try:
-        numbers = [whole_number(value) for value in given]
-    except Misfit:
-        matches = [re.search(_NUMBERED, str(value)) for value in given]
-        if not all(matches):
-            return None
-        numbers = [int(match["turn"]) for match in matches if match]
-        field = Field(at=turn, match=_NUMBERED)
-    first = min(numbers, default=0)
-    by_two = len(set(numbers)) > 1 and all((number - first) % 2 == 0 for number in numbers)
-    if first > 1:
-        return None
-    field = replace(field, first=first, step=2 if by_two else 1)
-    return replace(mapping, turn=None if field in (Field(), Field(at="{turn}")) else field)
+def _is_free(name: str, used: Iterable[str]) -> bool:
+    """Whether a field may hold states: it holds no field that is used, such as the id."""
+    inside_of = any(not name or other.startswith((f"{name}.", f"{name}[")) for other in used if other[0] not in "^{$")
+    return not (inside_of or name in used or name.startswith("^") or _is_called(name, "no state"))
 
 
-def _with_states(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    """The mapping with the first field that holds states."""
-    read = ((name, _chain(name, sample)) for name in _ranked(names, _GOLD))
-    gold = next((Field(at=name, written=chain) for name, chain in read if chain), None)
-    places = [mapping.field("dialogue"), mapping.field("turn"), gold]
-    used = {place.at for place in places if place}
-    likely = [*_ranked(names, _PREDICTED), *_ranked(names, (*_STATES, *_ANSWERED, "value", "content"))]
-    for name in dict.fromkeys([*likely, *(name for name in names if "." not in name), ""]):
-        odd = name.startswith("^") or _plain(name) in _NOT_STATES or name in used
-        if not odd and not any(_contains(name, other) for other in used) and (chain := _chain(name, sample)):
-            yield replace(mapping, gold=gold, predicted=Field(at=name, written=chain))
-            return
-
-
-def _contains(name: str, other: str) -> bool:
-    """Whether a field holds another, such as the id; the row itself holds all that are no part of what is around."""
-    inner = other and not other.startswith(("^", "{", "$"))
-    return bool(inner) and (not name or other.startswith((f"{name}.", f"{name}[")))
-
-
-def _chain(name: str, sample: Sequence[Row]) -> tuple[str, ...]:
-    """The plainest openers and decoder that read a field in all rows; empty where there are none."""
+def _field(name: str, sample: Sequence[Row]) -> Field | None:
+    """A field that holds states in all rows, with the plainest openers and decoder; None where it does not."""
     values = _values(name, sample)
     if len(values) < len(sample) or all(value in EMPTY for value in values):
-        return ()
+        return None
     try:
-        return the_decoder(values)
+        return Field(at=name, written=the_decoder(values))
     except Misfit:
-        more = [("underscored",), ("json", "underscored"), *(("answer", decoder) for decoder in DECODERS)]
-    return next((chain for chain in more if all(_fits(value, chain) for value in values)), ())
+        chain = next((chain for chain in _CHAINS if all(_fits(value, chain) for value in values)), None)
+        return Field(at=name, written=chain) if chain else None
 
 
 def _fits(value: Any, chain: tuple[str, ...]) -> bool:
@@ -435,24 +270,32 @@ def _fits(value: Any, chain: tuple[str, ...]) -> bool:
 # -- conversations and results ---------------------------------------------------------------------------------------
 
 
-def _conversations(base: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Iterator[Mapping]:
-    """Rows with lists of messages, rows that are messages, and rows with a question and an answer."""
-    whole = [""] if all(isinstance(row.value, list) for row in sample) else []
-    for name in [*whole, *(name for name in names if not name.startswith("^"))]:
+def _logs(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[tuple[int, Mapping]]:
+    """Rows with a list of messages, rows that are messages, and rows with a verdict."""
+    bound = ["{dialogue}"] if "dialogue" in sample[0].bound else []
+    dialogue, task, trial = (
+        next((name for name in _ranked([*names, *bound], known) if _are_ids(name, sample)), None)
+        for known in ("dialogue", "task", "trial")
+    )
+    if trial and not all((number := number_in(value)) is not None and number >= 0 for value in _values(trial, sample)):
+        trial = None
+    base = Mapping(reads="conversations", rows=path, dialogue=dialogue, task=task, trial=trial)
+    for name in ["", *(name for name in names if not name.startswith("^"))]:
         listed = [each for each in _values(name, sample) if each not in EMPTY]
         if listed and all(isinstance(each, list) for each in listed):
             how = _speaking([message for each in listed for message in each[:50]])
             if how is not None:
-                yield replace(base, messages=(name,), **how)
+                yield 3, replace(base, messages=(name,), **how)
     if (how := _speaking([row.value for row in sample])) is not None:
-        yield replace(base, **{"role": "role", **how})
-    asked, answered = (
-        [name for name in _ranked(names, known) if any(isinstance(each, str) for each in _values(name, sample))]
-        for known in (_ASKED, _ANSWERED)
-    )
-    if asked and answered and base.task is None:
-        said = (Field(at=asked[0], role="user"), Field(at=answered[0], role="assistant"))
-        yield replace(base, messages=said)
+        yield 3, replace(base, **{"role": "role", **how})
+    if (task or dialogue) and _verdicts(sample):
+        yield 2, replace(base, reads="results")
+
+
+def _are_ids(name: str, sample: Sequence[Row]) -> bool:
+    values = _values(name, sample)
+    known = (isinstance(value, str | int) and not isinstance(value, bool) for value in values)
+    return len(values) == len(sample) and all(known) and all(0 < len(str(value)) < 200 for value in values)
 
 
 def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
@@ -462,7 +305,7 @@ def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
     if all(map(is_message, messages)):
         return {}
     names = list(dict.fromkeys(name for message in messages for name in message))
-    roles, contents = _ranked(names, _ROLES), _ranked(names, _CONTENTS)
+    roles, contents = _ranked(names, "role"), _ranked(names, "content")
     try:
         words = dict.fromkeys(as_text(inside(message, roles[0])) for message in messages) if roles else {}
     except Misfit:
@@ -474,32 +317,78 @@ def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
     return {name: value for name, value in known.items() if value and value != name}
 
 
-def _verdicts(sample: Sequence[Row]) -> dict[str, list[Any]]:
-    """Fields that are called like a verdict, likeliest first, with their values: few words, or numbers."""
+def _verdicts(sample: Sequence[Row]) -> dict[str, list[str]]:
+    """Fields that are called like a verdict, likeliest first, with their words."""
     found = {}
-    for name in _ranked(_names(sample), _VERDICTS):
+    for name in _ranked(_names(sample), "verdict"):
         values = [each for each in _values(name, sample) if each not in EMPTY]
-        few = all(isinstance(each, str | int | float) for each in values) and len(set(values)) <= _MOST_WORDS
-        if values and (few or all(number_in(each) is not None for each in values)):
-            found[name] = values
+        words = list(dict.fromkeys(as_text(each) for each in values if isinstance(each, str | int | float)))
+        if values and words and (len(words) <= _MOST_WORDS or all(number_in(each) is not None for each in values)):
+            found[name] = words
     return found
 
 
-def _are_ids(name: str, sample: Sequence[Row]) -> bool:
-    values = _values(name, sample)
-    return len(values) == len(sample) and all(
-        isinstance(value, str | int) and not isinstance(value, bool) and 0 < len(str(value)) < 200 for value in values
-    )
+# -- what a proposal says --------------------------------------------------------------------------------------------
 
 
-def _with_ids(mapping: Mapping, names: Sequence[str], sample: Sequence[Row]) -> Mapping:
-    """The mapping with the ids of tasks, trials and conversations."""
-    bound = ["{dialogue}"] if "dialogue" in sample[0].bound else []
-    dialogue, task, trial = (
-        next((name for name in _ranked([*names, *bound], known) if _are_ids(name, sample)), None)
-        for known in (_IDS, _TASKS, _TRIALS)
-    )
-    numbers = [number_in(value) for value in _values(trial, sample)] if trial else []
-    whole = all(number is not None and number >= 0 and number.is_integer() for number in numbers)
-    dialogue = dialogue or next(iter(bound), None)
-    return replace(mapping, dialogue=dialogue, task=task, trial=trial if whole else None)
+def _proposal(mapping: Mapping, found: Sequence[Dialogue], content: Any, part: Part) -> str:
+    """The mapping as YAML; in comments what is open, three things that it reads, and the fields that it does not."""
+    sample = list(islice(rows(content, mapping.rows, part.name), _SAMPLE))
+    keys: dict[str, Any] = msgspec.to_builtins(mapping)
+    of_states = mapping.reads == "states"
+    open_ones = list(_open_states(mapping, sample, keys) if of_states else _open_log(mapping, sample, keys))
+    remarks = [f"open: {what}" for what in open_ones]
+    remarks += islice(_shown_states(found) if of_states else map(_shown_conversation, found), 3)
+    filled = [row.value for row in sample if isinstance(row.value, dict)]
+    written = as_yaml(keys)
+    shares = {name: sum(value.get(name) not in EMPTY for value in filled) for name in unread_fields(mapping, sample)}
+    unread = [f"{name} ({share / len(filled):.0%})" for name, share in shares.items() if name not in written]
+    remarks += [f"not read (share of rows): {', '.join(unread)}"] if unread else []
+    return "".join([written, *(f"# {plain(remark)[:160]}\n" for remark in remarks)])
+
+
+def _shown_states(found: Sequence[Dialogue]) -> Iterator[str]:
+    """Turns with their states, those with slots first."""
+    turns = [
+        (dialogue.id, number, turn.predicted if turn.predicted is not None else turn.state or {})
+        for dialogue in found
+        for number, turn in enumerate(dialogue.turns)
+    ]
+    for name, number, state in sorted(turns, key=lambda turn: not turn[2]):
+        slots = [f"{domain}-{slot}={'|'.join(v)}" for domain, inner in state.items() for slot, v in inner.items()]
+        yield f"{name}, turn {number}: {'; '.join(slots) or '(empty)'}"
+
+
+def _shown_conversation(dialogue: Dialogue) -> str:
+    text = next((turn.text for turn in dialogue.turns if turn.text), "")
+    return f"{dialogue.id}: {counted(len(dialogue.turns), 'turn')}{f', {text[:60]!r}' if text else ''}"
+
+
+def _open_states(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> Iterator[str]:
+    """What a person must choose, which is added to the keys."""
+    side, gold = mapping.field("predicted"), mapping.field("gold")
+    if side is not None and not _is_called(side.at, "predicted"):
+        names = {name for row in sample if isinstance(row.value, dict) for name in row.value}
+        others = sorted(names - {side.at, gold.at if gold else ""})
+        if rivals := [name for name in others if not _is_called(name, "no state") and _field(quoted(name), sample)]:
+            keys["predicted"]["at"] = {"CHOOSE": [side.at, *rivals]}
+            yield f"which states are predicted: {' or '.join([side.at, *rivals])}"
+
+
+def _open_log(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> Iterator[str]:
+    """What a person must choose, which is added to the keys; a verdict is sure only as ``success`` or ``passed``."""
+    found = _verdicts(sample) if mapping.success is None else {}
+    if found:
+        name, words = next(iter(found.items()))
+        known = all(word.lower() in WORDS for word in words)
+        if known and [other for other in found if _plain(other) in ("success", "passed")] == [name]:
+            keys["success"] = name
+        else:
+            success = keys["success"] = {"at": {"CHOOSE": list(found)}}
+            yield f"which field says that a conversation passed: {' or '.join(found)}"
+            if not known and any(number_in(word) is None for word in words):
+                success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
+                yield f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}"
+    for word in [word for word, role in mapping.roles.items() if role is None]:
+        keys["roles"][word] = {"CHOOSE": ["user", "assistant", "tool", "system"]}
+        yield f"who '{word}' is"

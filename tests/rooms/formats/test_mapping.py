@@ -12,7 +12,7 @@ import pytest
 
 import dialgauge
 from dialgauge import DialgaugeError, Dialogue, Turn
-from dialgauge.formats import Field, Mapping, propose_mapping
+from dialgauge.formats import Field, Mapping, parts_of, propose_mapping
 
 NORTH = {"hotel": {"area": ("north",)}}
 
@@ -208,26 +208,20 @@ def test_a_function_reads_records() -> None:
 
 
 def test_a_proposal_reads_its_file_and_names_what_is_left_out(tmp_path: Path) -> None:
-    from dialgauge.formats import parts_of
-
     content = {"MUL1": {"t1": {"s": {"hotel-area": "north"}, "note": 1}, "t2": {"s": {"hotel-area": "south"}}}}
     path = written(tmp_path, content)
     proposal = propose_mapping(parts_of(str(path))[0])
-    assert proposal.open == ()
-    assert proposal.preview[0] == "MUL1, turn 0: hotel-area=north"
-    assert proposal.unread == {"note": 0.5}
-    (tmp_path / "preds.json.map.yaml").write_text(proposal.text(), encoding="utf-8")
+    assert "CHOOSE" not in proposal
+    assert "# MUL1, turn 0: hotel-area=north\n" in proposal
+    assert "# not read (share of rows): note (50%)\n" in proposal
+    (tmp_path / "preds.json.map.yaml").write_text(proposal, encoding="utf-8")
     south = {"hotel": {"area": ("south",)}}
     assert states(path) == {"MUL1": [NORTH, south]}
 
 
 def test_two_columns_of_states_are_left_open(tmp_path: Path) -> None:
-    from dialgauge.formats import parts_of
-
     rows = [{"id": "d", "turn": turn, "a": {"hotel-area": "x"}, "b": {"hotel-area": "y"}} for turn in range(2)]
     path = written(tmp_path, rows)
-    proposal = propose_mapping(parts_of(str(path))[0])
-    assert len(proposal.open) == 1
-    (tmp_path / "preds.json.map.yaml").write_text(proposal.text(), encoding="utf-8")
+    (tmp_path / "preds.json.map.yaml").write_text(propose_mapping(parts_of(str(path))[0]), encoding="utf-8")
     with pytest.raises(DialgaugeError, match=r"choose what predicted\.at is: a or b"):
         dialgauge.read(path)
