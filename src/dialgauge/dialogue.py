@@ -196,6 +196,11 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     fail_book: dict[str, str] = {}
     requests: tuple[str, ...] = ()
 
+    @property
+    def constraints(self) -> tuple[dict[str, str], ...]:
+        """All constraints by part, booking before search."""
+        return self.book, self.fail_book, self.info, self.fail_info
+
 
 class Goal(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
     """What a user wants, by domain in order of discussion, and the instructions a human user was given.

@@ -6,7 +6,8 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Task
 from dialgauge.users import GcdfConfig, Scorer
-from dialgauge.users.verdicts import DialogueScore, behaviours
+from dialgauge.users.scorer import DialogueScore
+from dialgauge.users.verdicts import behaviours
 from support.talks import configured, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"}, book={"day": "monday"}, requests=("phone",))}
@@ -19,7 +20,7 @@ def scored(dialogue: Dialogue, **overrides: object) -> DialogueScore:
 
 
 def labels(result: DialogueScore, tree: str) -> list[str]:
-    found = [each.label for each in behaviours(result, GcdfConfig())]
+    found = [each.label for each in behaviours(result.verdicts, result.goal, GcdfConfig())]
     return [label.removeprefix(f"{tree}/") for label in found if label.startswith(tree)]
 
 

@@ -13,7 +13,6 @@ from dialgauge.dialogue import Act, Dialogue, Goal, Task, Turn
 from dialgauge.runs import Run
 from dialgauge.users import Scorer
 from dialgauge.users.causes import Confusion, Loop, main_confusion, misheard
-from dialgauge.users.patterns import expression_pattern
 from support.talks import act, mishear, talk
 
 HOTEL = {"hotel": Task(info={"area": "north"})}
@@ -133,29 +132,6 @@ def test_each_kind_of_confusion(said: str | None, heard: str | None, confusion: 
 def test_case_and_order_are_no_confusion() -> None:
     dialogue = mishear(talk(HOTEL, SAME, ()), 0, *(act.replace("north", "North") for act in SAME[::-1]))
     assert not Scorer().score(dialogue).confusions
-
-
-@pytest.mark.parametrize(
-    ("turns", "pattern"),
-    [
-        ([[0, 2], [2]], "no_miss_one"),
-        ([[0], [2]], "no_miss_mult"),
-        ([[0], []], "miss_one"),
-        ([[0], [2], []], "miss_mult"),
-        ([[], []], "miss_all"),
-        ([[0, 2], [2, 4], [0, 4]], "no_miss_mult"),
-    ],
-)
-def test_expression_patterns(turns: list[list[int]], pattern: str) -> None:
-    assert expression_pattern(turns) == pattern
-
-
-def test_ends() -> None:
-    scorer = Scorer()
-    assert scorer.score(looping(3)).end == "loop"
-    assert scorer.score(talk(HOTEL, *([SAME, ()] * 3), ("general bye",), ())).end == "loop"
-    assert scorer.score(talk(HOTEL, SAME, (), ("general bye",), ())).end == "goodbye"
-    assert scorer.score(talk(HOTEL, SAME, ())).end == "open"
 
 
 def test_acts_that_were_heard_otherwise_stand_beside_what_was_said() -> None:

@@ -6,7 +6,6 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.users.causes import CAUSES as CAUSES
     from dialgauge.users.config import GcdfConfig as GcdfConfig, load_config as load_config
     from dialgauge.users.corpus_likeness import likeness as likeness, likeness_table as likeness_table
     from dialgauge.users.figures import (
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
         UserOptions as UserOptions,
         load_map as load_map,
     )
-    from dialgauge.users.verdicts import VERDICTS as VERDICTS
+    from dialgauge.users.verdicts import CAUSES as CAUSES, VERDICTS as VERDICTS
 
 
 if not TYPE_CHECKING:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.text import counted
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.profile import FAMILIES, DatasetProfile
 
@@ -85,7 +84,7 @@ class ActReader:
     """Reads dialogues with the families and slot names of a profile."""
 
     def __init__(self, config: GcdfConfig, profile: DatasetProfile, *, strict: bool) -> None:
-        self._profile, self._strict, self._max_turns = profile, strict, config.max_turns
+        self._profile, self._strict = profile, strict
         self._merge = config.igcd_f1.multiple_values_for_slot_in_turn.merge
         repaired = {} if strict else profile.acts_repaired
         self._expressions = [
@@ -125,12 +124,6 @@ class ActReader:
 
     def turns(self, dialogue: Dialogue) -> list[SpokenTurn]:
         """The turns, or the reason why the dialogue cannot be scored."""
-        if len(dialogue.turns) > self._max_turns:
-            raise DialgaugeError(
-                f"it has {counted(len(dialogue.turns), 'turn')}, more than the {self._max_turns:,} allowed; raise "
-                "max_turns if that is intended",
-                turn=self._max_turns,
-            )
         for position, turn in enumerate(dialogue.turns):
             expected = ("user", "system")[position % 2]
             if turn.speaker != expected:

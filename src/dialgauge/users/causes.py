@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dialgauge.dialogue import Act, Speaker
 from dialgauge.users.acts import (
@@ -34,16 +34,9 @@ from dialgauge.users.acts import (
     Spoken,
     SpokenTurn,
 )
-from dialgauge.users.labels import REPEATED, REPEATED_REQUESTS
-
-Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
-
-CAUSES: dict[Cause, str] = {
-    "user NLU": "the user did not understand the system's answers",
-    "system NLU": "the system did not understand the user",
-    "system policy": "the system understood and gave no answer in the domain",
-    "user policy": "both sides understood each other, and the user still repeated itself",
-}
+from dialgauge.users.labels import NO_EXCUSE, REPEATED, REPEATED_REQUESTS, SPURIOUS
+from dialgauge.users.profile import DatasetProfile
+from dialgauge.users.verdicts import Cause, Verdict
 
 #: How a conversation ends: in a loop, with the user's goodbye, or just so.
 End: TypeAlias = Literal["loop", "goodbye", "open"]
@@ -154,17 +147,19 @@ def main_confusion(loop: Mapping[str, Any]) -> str:
 
 # The causes of lost points.
 
-#: The labels of a lost point, and its cause.
-Reason: TypeAlias = tuple[tuple[str, ...], Cause]
-
 LOOP = "lost/loop"
 LIMIT = "lost/limit_exceeded"
 MISHEARD = "lost/answer_misheard"
-ANSWERED = "lost/answer_heard"
+HEARD = "lost/answer_heard"
 IGNORED = "lost/no_answer"
 PROMPT = "lost/prompt_misheard"
 STUCK = "lost/never_reached"
-
+#: Why a point is lost where the labels of the reference do not say it.
+_UNNAMED = {
+    ("I-GCDF1", "wrong-value"): ("lost/value_not_in_goal",),
+    ("R-GCDF1", "out-of-goal"): ("lost/request_not_in_goal",),
+    ("R-GCDF1", "missing"): ("lost/never_asked",),
+}
 #: Excuses that speak of the system; all others speak of the user, or of an answer that the user did not accept.
 _OF_SYSTEM: dict[str, Cause] = {
     f"{REPEATED}/failed_sys_nlu": "system NLU",
@@ -173,6 +168,8 @@ _OF_SYSTEM: dict[str, Cause] = {
     f"{REPEATED_REQUESTS}/delayed_response": "system policy",
     f"{REPEATED_REQUESTS}/user_prempted_request": "system policy",
 }
+#: Our reasons for a lost point, and its cause.
+Reason: TypeAlias = tuple[tuple[str, ...], Cause]
 
 
 class Causes:
@@ -181,8 +178,8 @@ class Causes:
     Where it was not recorded what the other side understood, nothing was misheard.
     """
 
-    def __init__(self, turns: Sequence[SpokenTurn], reader: ActReader, booking_service: str) -> None:
-        self._turns, self._reader, self._booking = turns, reader, booking_service
+    def __init__(self, turns: Sequence[SpokenTurn], reader: ActReader, profile: DatasetProfile) -> None:
+        self._turns, self._reader, self._profile = turns, reader, profile
         self._pairs = [
             list(misheard([act.act for act in turn.said or ()], [act.act for act in turn.heard]))
             if turn.heard is not None and turn.heard != turn.said
@@ -265,7 +262,7 @@ class Causes:
         still. Of the answers that the user misheard only those count in which it missed what bears on what it repeats.
         """
         domains = tuple(dict.fromkeys(act.act.domain for act in acts))
-        services = (*domains, self._booking) if self._booking else domains
+        services = self._profile.with_booking(*domains)
         slots = frozenset(act.slot for act in acts if act.act.slot)
         answers = [place + 1 for place in places[:-1]]
         answered = [answer for answer in answers if not self._turns[answer].services.keys().isdisjoint(services)]
@@ -297,56 +294,69 @@ class Causes:
                 break
         return "goodbye" if goodbye else "open"
 
-    def excused(self, labels: Iterable[str], turn: int) -> Cause:
+    def explained(self, verdict: Verdict) -> Verdict:
+        """The verdict with the cause of its lost or forgiven point, and our reasons among the labels of a lost one."""
+        if verdict.verdict == "repeated-forgiven":
+            return structs.replace(verdict, cause=self._excused(verdict))
+        if not verdict.fp and not verdict.fn:
+            return verdict
+        reasons, cause = self._unsaid(verdict.domain) if verdict.turn is None else self._wrong(verdict, verdict.turn)
+        named = _UNNAMED.get((verdict.measure, verdict.verdict), ())
+        return structs.replace(verdict, labels=(*verdict.labels, *named, *reasons), cause=cause)
+
+    def _excused(self, verdict: Verdict) -> Cause:
         """The cause of a repetition with an excuse."""
-        if turn in self._looping:
-            return self._looping[turn]
-        return next((_OF_SYSTEM[label] for label in labels if label in _OF_SYSTEM), "user policy")
+        named: Cause = next((_OF_SYSTEM[label] for label in verdict.labels if label in _OF_SYSTEM), "user policy")
+        return self._looping.get(verdict.turn or 0, named)
 
-    def excused_too_often(self, labels: tuple[str, ...], turn: int) -> Reason:
-        """A repetition with an excuse that no longer counts."""
-        reasons = (LIMIT, LOOP) if turn in self._looping else (LIMIT,)
-        return (*labels, *reasons), self.excused(labels, turn)
+    def _wrong(self, verdict: Verdict, turn: int) -> Reason:
+        """Something is said that the goal does not have, or said again."""
+        loop, again = self._looping.get(turn), verdict.verdict == "repeated-penalised"
+        if SPURIOUS in verdict.labels:
+            return (), "user policy"
+        may_excuse = again or verdict.verdict == "out-of-goal"
+        if may_excuse and verdict.labels and NO_EXCUSE.isdisjoint(verdict.labels):
+            return (LIMIT,) if loop is None else (LIMIT, LOOP), self._excused(verdict)
+        if loop is not None:
+            return (LOOP,), loop
+        if not again:
+            return self._uncalled_for(verdict, turn)
+        return self._again(verdict, turn) if verdict.answer is None else self._answered(verdict, verdict.answer)
 
-    def unexcused(
-        self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, first: int, second: int
-    ) -> Reason:
-        """What was said of a slot of the services in turn ``first`` is said again in ``second``."""
-        if second in self._looping:
-            return (*labels, LOOP), self._looping[second]
+    def _again(self, verdict: Verdict, second: int) -> Reason:
+        """Something is said again, without an excuse."""
+        services, slot, first = self._profile.with_booking(verdict.domain), verdict.slot, verdict.turns[0]
         between = self._turns[first + 1 : second : 2]
         if any(_asks_unsaid(turn, services, slot) for turn in between):
-            return (*labels, PROMPT), "user NLU"
+            return (PROMPT,), "user NLU"
         if any(self._relevant(answer, services, frozenset((slot,))) for answer in (first + 1, second - 1)):
-            return (*labels, MISHEARD), "user NLU"
+            return (MISHEARD,), "user NLU"
         if any(service in turn.services for turn in between for service in services):
-            return (*labels, ANSWERED), "user policy"
-        return (*labels, IGNORED), "system policy"
+            return (HEARD,), "user policy"
+        return (IGNORED,), "system policy"
 
-    def answered(
-        self, labels: tuple[str, ...], services: tuple[str, ...], slot: str, answer: SpokenTurn, second: int
-    ) -> Reason:
-        """A request is made again in turn ``second`` although it was answered."""
-        if second in self._looping:
-            return (*labels, LOOP), self._looping[second]
-        heard = None if answer.heard is None else _about(answer.heard, services, slot)
-        if heard is None or any(not act.families & REQUEST for act in heard):
-            return (*labels, ANSWERED), "user policy"
-        return (*labels, MISHEARD), "user NLU"
+    def _answered(self, verdict: Verdict, answer: int) -> Reason:
+        """A request is made again although it was answered."""
+        acts = self._turns[answer].heard
+        services = self._profile.with_booking(verdict.domain)
+        if acts is None or any(not act.families & REQUEST for act in _about(acts, services, verdict.slot)):
+            return (HEARD,), "user policy"
+        return (MISHEARD,), "user NLU"
 
-    def uncalled_for(self, labels: tuple[str, ...], turn: int, services: tuple[str, ...], slot: str = "") -> Reason:
-        """Something the goal does not have, a slot or a whole domain, is said in a turn."""
-        if turn in self._looping:
-            return (*labels, LOOP), self._looping[turn]
+    def _uncalled_for(self, verdict: Verdict, turn: int) -> Reason:
+        """Something that the goal does not have, a slot or a whole domain, is said for the first time."""
+        shares_booking = (verdict.measure, verdict.verdict) == ("I-GCDF1", "out-of-goal")
+        services = self._profile.with_booking(verdict.domain) if shares_booking else (verdict.domain,)
+        slot = "" if verdict.verdict == "outside-domain" else verdict.slot
         if turn > 0 and _prompts_unsaid(self._turns[turn - 1], services, slot):
-            return (*labels, PROMPT), "user NLU"
-        return labels, "user policy"
+            return (PROMPT,), "user NLU"
+        return (), "user policy"
 
-    def unsaid(self, labels: tuple[str, ...], domain: str) -> Reason:
+    def _unsaid(self, domain: str) -> Reason:
         """Something of a domain of the goal was never said, or never asked."""
         if self.end == "loop" and (domain in self.loops[-1].domains or domain not in self._services):
-            return (*labels, STUCK), self.loops[-1].cause
-        return labels, "user policy"
+            return (STUCK,), self.loops[-1].cause
+        return (), "user policy"
 
 
 _SIDES: tuple[Speaker, Speaker] = ("user", "system")

@@ -165,7 +165,7 @@ class ConstraintOptions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
-    """All options. ``mode`` and ``max_turns`` are dialgauge's own, the others the reference's.
+    """All options. ``mode`` is dialgauge's own, the others the reference's.
 
     ``mode``: ``reference`` follows the authors' evaluator to the bit; ``recommended`` repairs what it gets wrong.
     """
@@ -174,7 +174,6 @@ class GcdfConfig(Struct, frozen=True, forbid_unknown_fields=True):
     igcd_f1: ConstraintOptions = ConstraintOptions()
     rgcd_f1: RequestOptions = RequestOptions()
     mode: Mode = "reference"
-    max_turns: Number = 100_000
 
     @property
     def strict(self) -> bool:

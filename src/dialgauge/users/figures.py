@@ -15,8 +15,8 @@ from msgspec import Struct
 from dialgauge.report import PERCENT, Cell, Chart, Column, Table
 from dialgauge.runs import Run
 from dialgauge.stats import share_interval
-from dialgauge.users.labels import OUTSIDE, OUTSIDE_BARS, REPEATED, REPEATED_REQUESTS, REPETITION_BARS, REQUEST_BARS
-from dialgauge.users.patterns import PATTERNS
+from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
+from dialgauge.users.scorer import PATTERNS
 
 #: The bars of all figures in words; programs go by the names above, which are the paper's.
 BAR_WORDS = {
@@ -64,11 +64,42 @@ FIGURES = {
     "6b": "Requests that the system answers unasked",
     "7": "Why users repeat requests",
 }
+#: Figure 2.
+_REPETITIONS = {
+    "booking_rep": ("repeated_while_booking",),
+    "confirms_choice": ("confirmed_choice_params",),
+    "domain_switch": ("switched_between_domains",),
+    "nlu_fail": ("failed_sys_nlu",),
+    "nobooking": ("elicited_by_booking_failure",),
+    "nooffer": ("elicited_by_no_offers",),
+    "rep_on_answer": ("repeated_when_answering_request",),
+    "rep_on_req": ("repeated_while_requesting_info",),
+    "sys_q": ("elicited_by_sys_question",),
+    "unmatched": ("unmatched",),
+}
+#: Figure 3.
+_OUTSIDE = {
+    "auto_matched": ("auto_matched_value", "auto_matched_slot", "auto_matched_slot_value_pair"),
+    "sys_book": ("elicited_by_booking_failure", "elicited_by_booking_acceptance"),
+    "sys_offer": ("elicited_by_sys_offer",),
+    "sys_q": ("elicited_by_sys_question",),
+    "sys_recom": ("elicited_by_recommendation",),
+    "nomatch": ("unmatched",),
+    "first_turn_nomatch": ("first_turn",),
+}
+#: Figure 7.
+_REQUESTS = {
+    "delayed_resp": ("delayed_response",),
+    "nlu_fail": ("system_req_nlu_failure",),
+    "repeat_after_answer": ("repeated_despite_receiving_answer",),
+    "user_prempts": ("user_prempted_request",),
+    "noise": ("spurious_annotation",),
+}
 #: The figures whose bars are behaviours: their tree of labels, and the labels of each bar.
 BEHAVIOURS: dict[str, tuple[str, Mapping[str, tuple[str, ...]]]] = {
-    "2": (REPEATED, REPETITION_BARS),
-    "3": (OUTSIDE, OUTSIDE_BARS),
-    "7": (REPEATED_REQUESTS, REQUEST_BARS),
+    "2": (REPEATED, _REPETITIONS),
+    "3": (OUTSIDE, _OUTSIDE),
+    "7": (REPEATED_REQUESTS, _REQUESTS),
 }
 _PART_OF_GOAL = {"4a": "search", "4b": "booking", "6a": "request"}
 _PROVISIONS = ("no_prov", "prov_some", "prov_all")

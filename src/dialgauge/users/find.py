@@ -5,9 +5,8 @@ from __future__ import annotations
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Page, dialogue_list
 from dialgauge.runs import Run
-from dialgauge.users.causes import CAUSES
 from dialgauge.users.labels import meaning, whole_label
-from dialgauge.users.verdicts import VERDICTS
+from dialgauge.users.verdicts import CAUSES, VERDICTS
 from dialgauge.users.views import ENDS, mentions
 
 _SHOWN = 20

@@ -11,6 +11,12 @@ from dialgauge.errors import DialgaugeError, nearest
 OUTSIDE = "constraints_not_in_goal"
 REPEATED = "multiple_constraint_informs"
 REPEATED_REQUESTS = "multiple_slot_requests"
+#: Labels that excuse nothing.
+UNPROMPTED, FIRST_TURN, IN_PASSING = f"{OUTSIDE}/unmatched", f"{OUTSIDE}/first_turn", "wrong_taxi_annotations"
+UNEXCUSED = f"{REPEATED}/unmatched"
+ANSWERED = f"{REPEATED_REQUESTS}/repeated_despite_receiving_answer"
+SPURIOUS = f"{REPEATED_REQUESTS}/spurious_annotation"
+NO_EXCUSE = frozenset({UNPROMPTED, FIRST_TURN, IN_PASSING, UNEXCUSED, ANSWERED, SPURIOUS})
 
 _REPEATED_CONSTRAINT = {
     "elicited_by_sys_question": "the system asked for this very slot",
@@ -80,41 +86,6 @@ REASONS: dict[str, str] = {
     "lost/request_not_in_goal": "the goal does not ask for this",
     "lost/never_asked": "a request of the goal was never made",
     "lost/never_reached": "the conversation was stuck in a loop until its end",
-}
-
-
-# The bars of the paper's figures and the behaviours they show.
-
-#: Figure 2.
-REPETITION_BARS = {
-    "booking_rep": ("repeated_while_booking",),
-    "confirms_choice": ("confirmed_choice_params",),
-    "domain_switch": ("switched_between_domains",),
-    "nlu_fail": ("failed_sys_nlu",),
-    "nobooking": ("elicited_by_booking_failure",),
-    "nooffer": ("elicited_by_no_offers",),
-    "rep_on_answer": ("repeated_when_answering_request",),
-    "rep_on_req": ("repeated_while_requesting_info",),
-    "sys_q": ("elicited_by_sys_question",),
-    "unmatched": ("unmatched",),
-}
-#: Figure 3.
-OUTSIDE_BARS = {
-    "auto_matched": ("auto_matched_value", "auto_matched_slot", "auto_matched_slot_value_pair"),
-    "sys_book": ("elicited_by_booking_failure", "elicited_by_booking_acceptance"),
-    "sys_offer": ("elicited_by_sys_offer",),
-    "sys_q": ("elicited_by_sys_question",),
-    "sys_recom": ("elicited_by_recommendation",),
-    "nomatch": ("unmatched",),
-    "first_turn_nomatch": ("first_turn",),
-}
-#: Figure 7.
-REQUEST_BARS = {
-    "delayed_resp": ("delayed_response",),
-    "nlu_fail": ("system_req_nlu_failure",),
-    "repeat_after_answer": ("repeated_despite_receiving_answer",),
-    "user_prempts": ("user_prempted_request",),
-    "noise": ("spurious_annotation",),
 }
 
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Card, Floats, Settings, Units
-from dialgauge.users.causes import CAUSES, Cause
-from dialgauge.users.verdicts import COMBINED, MEASURES, DialogueScore, MeasureName, tallies
+from dialgauge.users.scorer import DialogueScore
+from dialgauge.users.verdicts import CAUSES, COMBINED, MEASURES, Cause, MeasureName, tallies
 
 ASPECTS = ("f1", "precision", "recall")
 #: Who loses points, and by which causes.

@@ -41,7 +41,7 @@ GoalValues: TypeAlias = Mapping[str, tuple[str, ...]]
 def goal_values(task: Task) -> GoalValues:
     """The goal's values by slot as written, values in lower case, booking before search."""
     values: dict[str, list[str]] = {}
-    for constraints in (task.book, task.fail_book, task.info, task.fail_info):
+    for constraints in task.constraints:
         for slot, value in constraints.items():
             values.setdefault(slot, []).append(value.lower())
     return {slot: tuple(dict.fromkeys(texts)) for slot, texts in values.items()}
@@ -121,12 +121,17 @@ class Normaliser:
         if self._map is None:
             found = None if value in wanted else self._nearest(value, Candidates(wanted))
             return found and Attempt(domain, slot, value, found[0], found[0], "simple", found[1])
-        table = self._table(self._map, slot, domain)
+        try:
+            table = self._map.table(slot, domain)
+        except DialgaugeError:
+            if self._strict:
+                raise
+            return None
         if table is None or value in table.known or (not self._strict and value in wanted):
             return None
         attempt = None
         for method, candidates in (
-            ("simple", self._spellings(domain, slot, table, wanted)),
+            ("simple", Candidates([text for each in wanted for text in self._spellings(domain, slot, table, each)])),
             ("extended", table.candidates),
         ):
             found = self._nearest(value, candidates)
@@ -136,26 +141,15 @@ class Normaliser:
                     break
         return attempt
 
-    def _table(self, values: CanonicalMap, slot: str, domain: str) -> ValueTable | None:
-        try:
-            return values.table(slot, domain)
-        except DialgaugeError:
-            if self._strict:
-                raise
-            return None
-
-    def _spellings(self, domain: str, slot: str, table: ValueTable, wanted: tuple[str, ...]) -> Candidates:
-        """All spellings of the goal's values."""
-        texts: list[str] = []
-        for value in wanted:
-            listed = table.paraphrases(value)
-            if listed is None and self._strict:
-                raise DialgaugeError(
-                    f"the canonical map has no value {value!r} for the slot '{slot}', which the goal of the domain "
-                    f"'{domain}' asks for; add it to the map"
-                )
-            texts += [value] if listed is None else listed
-        return Candidates(texts)
+    def _spellings(self, domain: str, slot: str, table: ValueTable, value: str) -> list[str]:
+        """All spellings of a value of the goal."""
+        listed = table.paraphrases(value)
+        if listed is None and self._strict:
+            raise DialgaugeError(
+                f"the canonical map has no value {value!r} for the slot '{slot}', which the goal of the domain "
+                f"'{domain}' asks for; add it to the map"
+            )
+        return [value] if listed is None else listed
 
     def _nearest(self, value: str, candidates: Candidates) -> tuple[str, bool] | None:
         """The nearest text, and whether it is near enough; None without candidates."""

@@ -96,15 +96,14 @@ class DatasetProfile(Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     #: Options that differ from the reference's defaults for this dataset; a configuration goes over them.
     defaults: dict[str, Any] = {}
 
-    @property
-    def of_reference(self) -> bool:
-        """Is this what the authors' evaluator knows, and so can anything be said about what that does?"""
-        return self == _shipped_profile(REFERENCE)
-
     def goal_slot(self, service: str, slot: str) -> str:
         """A slot as acts write it under the name that goals use."""
         slot, names = slot.lower(), self.slot_names
         return names.get(service, {}).get(slot) or names.get("*", {}).get(slot) or slot
+
+    def with_booking(self, *domains: str) -> tuple[str, ...]:
+        """Some domains and, where the dataset has one, the booking service."""
+        return (*domains, self.booking_service) if self.booking_service else domains
 
     def domain(self, name: str) -> DatasetDomain | None:
         """The description of a domain; None when the profile does not know it."""

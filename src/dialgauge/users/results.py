@@ -40,9 +40,8 @@ from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted, some_of
 from dialgauge.users.measures import DEFAULT, UserEvidence
 from dialgauge.users.profile import DatasetProfile, profile_for
-from dialgauge.users.scorer import Scorer, UserOptions
+from dialgauge.users.scorer import DialogueScore, Scorer, UserOptions
 from dialgauge.users.tables import run_tables
-from dialgauge.users.verdicts import DialogueScore
 
 if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame

@@ -7,53 +7,49 @@ its goal wants to know? Coca, Tseng, Byrne: GCDF1, a goal- and context-driven F-
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dialgauge.users.acts import EQUALS, INFORM, REQUEST, SLOT_VALUE, SpokenTurn
-from dialgauge.users.causes import Causes, Reason
-from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
-from dialgauge.users.talk import Signals, Talk
+from dialgauge.users.labels import (
+    ANSWERED,
+    FIRST_TURN,
+    IN_PASSING,
+    NO_EXCUSE,
+    OUTSIDE,
+    REPEATED,
+    REPEATED_REQUESTS,
+    SPURIOUS,
+    UNEXCUSED,
+    UNPROMPTED,
+)
+from dialgauge.users.talk import Mentions, Signals, Talk
 from dialgauge.users.verdicts import MeasureName, Verdict, VerdictName, said_instead
 
-UNPROMPTED = f"{OUTSIDE}/unmatched"
-UNEXCUSED = f"{REPEATED}/unmatched"
-ANSWERED = f"{REPEATED_REQUESTS}/repeated_despite_receiving_answer"
-SPURIOUS = f"{REPEATED_REQUESTS}/spurious_annotation"
 
-
-def score_constraints(talk: Talk) -> list[Verdict]:
-    """The verdicts of every goal domain, then those of each other domain the user spoke of."""
-    verdicts = [verdict for domain in talk.tasks for verdict in Constraints(talk, domain).run()]
+def verdicts_of(talk: Talk) -> Iterator[Verdict]:
+    """The verdicts of both measures, of every goal domain and then of each other domain the user spoke of."""
+    for domain in talk.tasks:
+        yield from Constraints(talk, domain).run()
     every = talk.config.igcd_f1.repetitions.count_fp
-    for service, constraints in talk.informed.items():
-        if service not in talk.tasks:
-            label = "informed_domains_outside_goals"
-            verdicts += _elsewhere("I-GCDF1", label, service, constraints, talk.causes, every=every)
-    return verdicts
-
-
-def score_requests(talk: Talk) -> list[Verdict]:
-    """The verdicts of every goal domain, then those of each other domain the user asked about."""
-    verdicts = [verdict for domain in talk.tasks for verdict in Requests(talk, domain).run()]
-    every = talk.config.rgcd_f1.repetitions.count_fp
+    yield from _elsewhere("I-GCDF1", "informed_domains_outside_goals", talk, talk.informed, every=every)
+    for domain in talk.tasks:
+        yield from Requests(talk, domain).run()
     for service, requests in talk.requested.items():
         if service not in talk.tasks:
             talk.refuse(f"the user asks about '{service}', a domain outside the goal", min(requests.values())[0])
-            label = "requested_domains_outside_goals"
-            verdicts += _elsewhere("R-GCDF1", label, service, requests, talk.causes, every=every)
-    return verdicts
+    every = talk.config.rgcd_f1.repetitions.count_fp
+    yield from _elsewhere("R-GCDF1", "requested_domains_outside_goals", talk, talk.requested, every=every)
 
 
-def _elsewhere(
-    measure: MeasureName, label: str, service: str, mentions: Mapping[str, list[int]], causes: Causes, *, every: bool
-) -> Iterator[Verdict]:
-    """What is said in a domain that the goal does not have: all wrong, once or ``every`` time."""
-    for item, turns in mentions.items():
-        for turn in turns if every else turns[:1]:
-            labels, cause = causes.uncalled_for((label,), turn, (service,))
-            yield Verdict(measure, service, item, "outside-domain", turn, labels, fp=1, cause=cause)
+def _elsewhere(measure: MeasureName, label: str, talk: Talk, said: Mentions, *, every: bool) -> Iterator[Verdict]:
+    """What is said in domains that the goal does not have: all wrong, once or ``every`` time."""
+    for service, mentions in said.items():
+        if service not in talk.tasks:
+            for item, turns in mentions.items():
+                for turn in turns if every else turns[:1]:
+                    yield Verdict.of(measure, service, item, "outside-domain", turn, (label,))
 
 
 class _Rules:
@@ -62,26 +58,21 @@ class _Rules:
     measure: ClassVar[MeasureName]
 
     def __init__(self, talk: Talk, domain: str) -> None:
-        self._talk, self._domain, self._causes = talk, domain, talk.causes
+        self._talk, self._domain = talk, domain
         self._signals = Signals(talk, domain)
         self._verdicts: list[Verdict] = []
 
     def _add(
-        self, item: str, verdict: VerdictName, turn: int | None, labels: tuple[str, ...] = (), **more: Any
+        self,
+        item: str,
+        verdict: VerdictName,
+        turn: int | None,
+        labels: Sequence[str] = (),
+        turns: tuple[int, ...] = (),
+        answer: int | None = None,
     ) -> None:
-        self._verdicts.append(Verdict(self.measure, self._domain, item, verdict, turn, labels, **more))
-
-    def _lose(self, item: str, verdict: VerdictName, turn: int, reason: Reason, turns: tuple[int, ...] = ()) -> None:
-        labels, cause = reason
-        self._add(item, verdict, turn, labels, fp=1, cause=cause, turns=turns)
-
-    def _forgive(self, item: str, labels: tuple[str, ...], excuses: Sequence[str], turns: tuple[int, int]) -> None:
-        cause = self._causes.excused(excuses, turns[1])
-        self._add(item, "repeated-forgiven", turns[1], labels, tp=1, cause=cause, turns=turns)
-
-    def _miss(self, item: str, label: str, turns: tuple[int, ...] = ()) -> None:
-        labels, cause = self._causes.unsaid((label,), self._domain)
-        self._add(item, "missing", None, labels, fn=1, cause=cause, turns=turns)
+        about = self.measure, self._domain, item
+        self._verdicts.append(Verdict.of(*about, verdict, turn, tuple(labels), turns, answer))
 
 
 class Constraints(_Rules):
@@ -93,8 +84,7 @@ class Constraints(_Rules):
         super().__init__(talk, domain)
         self._options = talk.config.igcd_f1
         self._said = talk.informed.get(domain, {})
-        task = talk.tasks[domain]
-        parts = (task.book, task.fail_book, task.info, task.fail_info)
+        parts = talk.tasks[domain].constraints
         self._goal = dict.fromkeys(f"{slot}{EQUALS}{value}".lower() for part in parts for slot, value in part.items())
         self._slots = {text.partition(EQUALS)[0] for text in self._goal}
 
@@ -117,30 +107,17 @@ class Constraints(_Rules):
     # A slot that the goal has.
 
     def _wanted_slot(self, text: str, slot: str, turns: list[int]) -> None:
-        if text in self._goal:
-            self._add(text, "credited", turns[0], tp=1)
-        else:
-            reason = self._causes.uncalled_for(("lost/value_not_in_goal",), turns[0], (self._domain,), slot)
-            self._lose(text, "wrong-value", turns[0], reason)
+        self._add(text, "credited" if text in self._goal else "wrong-value", turns[0])
         for ordinal, (first, second) in enumerate(pairwise(turns), start=1):
-            if self._options.repetitions.count_fp:
-                self._repetition(text, slot, ordinal, first, second)
-            else:
+            if not self._options.repetitions.count_fp:
                 self._add(text, "not-counted", second)
-
-    def _repetition(self, text: str, slot: str, ordinal: int, first: int, second: int) -> None:
-        if ordinal == 1:
-            self._talk.require_domain(self._domain, second)
-        stale, excuses = self._why_again(text, slot, first, second)
-        labels = (*stale, *(excuses or (UNEXCUSED,)))
-        if excuses and ordinal <= self._options.repetitions.max_repetitions:
-            self._forgive(text, labels, excuses, (first, second))
-            return
-        if excuses:
-            reason = self._causes.excused_too_often(labels, second)
-        else:
-            reason = self._causes.unexcused(labels, self._signals.both, slot, first, second)
-        self._lose(text, "repeated-penalised", second, reason, (first, second))
+                continue
+            if ordinal == 1:
+                self._talk.require_domain(self._domain, second)
+            stale, excuses = self._why_again(text, slot, first, second)
+            forgiven = excuses and ordinal <= self._options.repetitions.max_repetitions
+            verdict: VerdictName = "repeated-forgiven" if forgiven else "repeated-penalised"
+            self._add(text, verdict, second, (*stale, *(excuses or (UNEXCUSED,))), (first, second))
 
     def _why_again(self, text: str, slot: str, first: int, second: int) -> tuple[list[str], list[str]]:
         """Labels of failures that no longer excuse a repetition, and of what excuses it: the system's doing, else the
@@ -206,26 +183,19 @@ class Constraints(_Rules):
         options, every = self._options.constraints_not_in_goal, self._options.repetitions.count_fp
         auto = self._auto_matched(slot, value)
         limit = options.auto_matching.max_repetions_matched if auto else options.max_repetitions
-        rulings: dict[int, tuple[tuple[str, ...], bool, bool]] = {}
+        rulings: dict[int, tuple[tuple[str, ...], bool]] = {}
         for ordinal, turn in enumerate(turns, start=1):
             labels, warranted = ((auto,), True) if auto else self._why_outside(slot, turn)
-            rulings[turn] = labels, warranted, warranted and ordinal <= limit
+            rulings[turn] = labels, warranted and ordinal <= limit
             if warranted and not every:
                 break
         # Where repetitions do not count, one mention does: the credited one, else the first.
-        credited = [turn for turn, (_, _, credit) in rulings.items() if credit]
+        credited = [turn for turn, (_, credit) in rulings.items() if credit]
         counted = turns if every else credited[:1] or turns[:1]
         for turn in turns:
-            labels, warranted, credit = rulings.get(turn, ((), False, False))
-            if turn not in counted:
-                self._add(text, "not-counted", turn, labels)
-            elif credit:
-                self._add(text, "out-of-goal-credited", turn, labels, tp=1)
-            elif warranted:
-                self._lose(text, "out-of-goal", turn, self._causes.excused_too_often(labels, turn))
-            else:
-                reason = self._causes.uncalled_for(labels, turn, self._signals.both, slot)
-                self._lose(text, "out-of-goal", turn, reason)
+            labels, credit = rulings.get(turn, ((), False))
+            verdict: VerdictName = "out-of-goal-credited" if credit else "out-of-goal"
+            self._add(text, verdict if turn in counted else "not-counted", turn, labels)
 
     def _auto_matched(self, slot: str, value: str) -> str:
         """The label of a constraint that is always credited, or ""."""
@@ -243,7 +213,7 @@ class Constraints(_Rules):
     def _why_outside(self, slot: str, turn: int) -> tuple[tuple[str, ...], bool]:
         """The labels of a mention, and whether the system's behaviour before it warrants it."""
         if turn == 0:
-            return (f"{OUTSIDE}/first_turn",), False
+            return (FIRST_TURN,), False
         self._talk.require_domain(self._domain, turn)
         talk, signals, checks = self._talk, self._signals, self._options.constraints_not_in_goal.sys_checks
         before = talk.span(0, turn)
@@ -265,7 +235,7 @@ class Constraints(_Rules):
             return (UNPROMPTED,), False
         taxi, user = talk.profile.taxi_domain, talk.turns[turn]
         if entity and taxi and (taxi in user.services or taxi in user.text):
-            return ("wrong_taxi_annotations",), False
+            return (IN_PASSING,), False
         return tuple(f"{OUTSIDE}/{name}" for name in names), True
 
     # What the goal wants and the user never said.
@@ -278,19 +248,18 @@ class Constraints(_Rules):
             if turns is None:
                 left.append(text)
             elif self._options.compensate_preemption:
-                self._add(text, "pre-empted", turns[0], ("sys_preempted_constraint",), tp=1, turns=tuple(turns))
+                self._add(text, "pre-empted", turns[0], ("sys_preempted_constraint",), tuple(turns))
             else:
-                self._miss(text, "sys_preempted_constraint", tuple(turns))
+                self._add(text, "missing", None, ("sys_preempted_constraint",), tuple(turns))
         empty = self._options.empty_db_result
         failed = bool(left) and self._search_failed()
         for text in left:
-            if failed and empty.compensate_missed_constraints:
-                self._add(text, "excused", None, ("failed_dialogue",))
-            elif failed:
-                self._miss(text, "failed_dialogue")
+            if failed:
+                excused = empty.compensate_missed_constraints
+                self._add(text, "excused" if excused else "missing", None, ("failed_dialogue",))
             else:
                 instead = said_instead(text.partition(EQUALS)[0], self._verdicts)
-                self._miss(text, "informed_wrong_value" if instead else "missed_constraints")
+                self._add(text, "missing", None, ("informed_wrong_value" if instead else "missed_constraints",))
         if failed and empty.compensate_request and self._talk.tasks[self._domain].requests:
             self._talk.requests_removed.append(self._domain)
 
@@ -324,10 +293,10 @@ class Requests(_Rules):
             self._request(request, turns)
         label = "provision_slots" if self._asked else "provision_entire_domain"
         for request, turns in provided.items():
-            self._add(request, "pre-empted", turns[0], (label,), tp=1, turns=tuple(turns))
+            self._add(request, "pre-empted", turns[0], (label,), tuple(turns))
         for request in self._goal:
             if request not in self._asked and request not in provided:
-                self._miss(request, "lost/never_asked")
+                self._add(request, "missing", None)
         return self._verdicts
 
     def _provided(self) -> dict[str, list[int]]:
@@ -348,48 +317,35 @@ class Requests(_Rules):
 
     def _request(self, request: str, turns: list[int]) -> None:
         if request in self._goal:
-            self._add(request, "credited", turns[0], tp=1)
+            self._add(request, "credited", turns[0])
         elif request in self._options.auto_add_to_ref and self._talk.tasks[self._domain].book:
-            self._add(request, "out-of-goal-credited", turns[0], ("auto_ref",), tp=1)
+            self._add(request, "out-of-goal-credited", turns[0], ("auto_ref",))
         else:
-            labels = ("lost/request_not_in_goal",)
-            reason = self._causes.uncalled_for(labels, turns[0], (self._domain,), self._slot(request))
-            self._lose(request, "out-of-goal", turns[0], reason)
+            self._add(request, "out-of-goal", turns[0])
         for ordinal, (first, second) in enumerate(pairwise(turns), start=1):
-            if self._options.repetitions.count_fp:
-                self._repetition(request, ordinal, first, second)
-            else:
+            if not self._options.repetitions.count_fp:
                 self._add(request, "not-counted", second)
+                continue
+            labels, answer = self._why_again(request, first, second)
+            excused = (
+                labels and NO_EXCUSE.isdisjoint(labels) and ordinal <= self._options.repetitions.repeats_to_penalty
+            )
+            verdict: VerdictName = "repeated-forgiven" if excused else "repeated-penalised"
+            self._add(request, verdict, second, labels, (first, second), answer)
 
-    def _repetition(self, request: str, ordinal: int, first: int, second: int) -> None:
-        services, slot, span = self._signals.both, self._slot(request), self._talk.span(first, second)
-        if self._is_spurious(request, first, second, span):
-            self._lose(request, "repeated-penalised", second, ((SPURIOUS,), "user policy"), (first, second))
-            return
-        labels, answer = self._why_again(request, first, span)
-        if answer is not None:
-            reason = self._causes.answered(labels, services, slot, answer, second)
-        elif labels and ordinal <= self._options.repetitions.repeats_to_penalty:
-            self._forgive(request, labels, labels, (first, second))
-            return
-        elif labels:
-            reason = self._causes.excused_too_often(labels, second)
-        else:
-            reason = self._causes.unexcused(labels, services, slot, first, second)
-        self._lose(request, "repeated-penalised", second, reason, (first, second))
-
-    def _why_again(self, request: str, first: int, span: list[SpokenTurn]) -> tuple[tuple[str, ...], SpokenTurn | None]:
+    def _why_again(self, request: str, first: int, second: int) -> tuple[list[str], int | None]:
         """The labels of a repetition, and the turn that had answered the request, if there is one."""
-        checks = self._options.repetitions.system_behaviour
-        labels: list[str] = []
-        answer = None
+        span, checks = self._talk.span(first, second), self._options.repetitions.system_behaviour
+        if self._is_spurious(request, first, second, span):
+            return [SPURIOUS], None
+        labels, answer = [], None
         if checks.validate_nlu and not self._understood(request, self._talk.turns[first]):
             labels.append(f"{REPEATED_REQUESTS}/system_req_nlu_failure")
         if checks.validate_policy:
-            answer = next((turn for turn in span if self._answers(request, turn)), None)
+            answer = next((turn.position for turn in span if self._answers(request, turn)), None)
             asked_back = "user_prempted_request" if self._signals.asks(span[-1]) else "delayed_response"
             labels.append(f"{REPEATED_REQUESTS}/{asked_back}" if answer is None else ANSWERED)
-        return tuple(labels), answer
+        return labels, answer
 
     def _slot(self, request: str) -> str:
         return request.removeprefix(f"{self._domain}-".lower())

@@ -1,13 +1,13 @@
-"""What decides the scores of users, and both measures of one dialogue."""
+"""One dialogue scored: what decides its scores, and everything that is known of it then."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -16,15 +16,14 @@ from dialgauge.dialogue import Dialogue, Goal, Speaker, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import DEFAULT_LIMIT, CanonicalMapFile, Notes, resolve
 from dialgauge.measures import Signature
-from dialgauge.users.acts import ActReader
-from dialgauge.users.causes import Causes
+from dialgauge.users.acts import EQUALS, REQUEST, ActReader
+from dialgauge.users.causes import Causes, End, Loop, Occurrence
 from dialgauge.users.config import GcdfConfig, load_config
-from dialgauge.users.normalise import Normaliser
-from dialgauge.users.patterns import patterns
+from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.profile import DatasetProfile, chosen_profile, load_profile
-from dialgauge.users.rules import score_constraints, score_requests
+from dialgauge.users.rules import verdicts_of
 from dialgauge.users.talk import Talk
-from dialgauge.users.verdicts import DialogueScore, pooled
+from dialgauge.users.verdicts import MEASURES, MeasureName, PrfScore, Verdict, pooled, tallies
 from dialgauge.values import CanonicalMap
 
 
@@ -38,6 +37,61 @@ class UserOptions(Struct, frozen=True):
     profile: str | DatasetProfile | None = None
     format: str | None = None
     limit: int = DEFAULT_LIMIT
+
+
+#: How a user brings a part of its goal across (Figures 4 and 6a): ``miss_all`` when nothing of it was said; otherwise
+#: ``miss`` or ``no_miss`` (is any left unsaid?) and ``one`` or ``mult`` (do those said share a turn?).
+PATTERNS = ("no_miss_one", "no_miss_mult", "miss_one", "miss_mult", "miss_all")
+PatternKind: TypeAlias = Literal["search", "booking", "request"]
+_PARTS: dict[str, PatternKind] = {"info": "search", "fail_info": "search", "book": "booking", "fail_book": "booking"}
+
+
+class Pattern(Struct, frozen=True, array_like=True, gc=False):
+    """The pattern of one part of a goal: which part of which domain, how many things it wants, and the pattern."""
+
+    kind: PatternKind
+    domain: str
+    part: str
+    wanted: int
+    pattern: str
+
+
+class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
+    """The records of one scored dialogue."""
+
+    id: str
+    turns: int
+    goal: Goal
+    #: The pooled verdicts of a measure follow its others.
+    verdicts: tuple[Verdict, ...]
+    #: Acts about a domain, those of them that the profile recognises, slots of the goal, those that anybody uttered.
+    acts: int
+    acts_known: int
+    slots: int
+    slots_uttered: int
+    #: Requested slots, and those that are not written as the profile expects.
+    requested: int
+    misnamed: int
+    #: The sides of whom it was recorded what they understood.
+    heard_by: tuple[Speaker, ...]
+    #: Source, turn, value that was brought to a canonical form, how often the reference evaluator records it.
+    attempts: tuple[tuple[str, int, Attempt, int], ...]
+    #: Domains whose requests a failed search removed from the goal before R-GCDF1.
+    requests_removed: tuple[str, ...]
+    warnings: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    loops: tuple[Loop, ...]
+    #: What was heard otherwise than it was said.
+    confusions: tuple[Occurrence, ...]
+    end: End
+
+    @property
+    def scores(self) -> dict[MeasureName, dict[str, PrfScore]]:
+        """By measure and domain, ``combined`` too."""
+        scores: dict[MeasureName, dict[str, PrfScore]] = {measure: {} for measure in MEASURES}
+        for (measure, domain), (tp, fp, fn, *_) in tallies(self.verdicts).items():
+            scores[measure][domain] = PrfScore.of(tp, fp, fn)
+        return scores
 
 
 class Scorer:
@@ -84,8 +138,7 @@ class Scorer:
         turns = self._reader.turns(dialogue)
         if dialogue.goal is None:
             raise DialgaugeError("it has no goal to measure the user against")
-        causes = Causes(turns, self._listener, self.profile.booking_service)
-        talk = Talk(turns, dialogue.goal.tasks, self.config, self.profile, self._normaliser, causes)
+        talk = Talk(turns, dialogue.goal.tasks, self.config, self.profile, self._normaliser)
         if not dialogue.turns:
             # The reference gives it 0 like any silent user.
             if not self.config.strict:
@@ -99,8 +152,9 @@ class Scorer:
 
     def _score(self, dialogue: Dialogue) -> DialogueScore:
         talk = self._talk(dialogue)
-        informs = score_constraints(talk)
-        asks = score_requests(talk)
+        causes = Causes(talk.turns, self._listener, self.profile)
+        explained = [causes.explained(verdict) for verdict in verdicts_of(talk)]
+        by_measure = [[each for each in explained if each.measure == measure] for measure in MEASURES]
         acts = [act for turn in talk.turns for act in turn.said or () if act.in_domain]
         slots = _goal_slots(talk)
         requests = [
@@ -114,7 +168,7 @@ class Scorer:
             id=dialogue.id,
             turns=len(dialogue.turns),
             goal=Goal(tasks=talk.tasks),
-            verdicts=tuple(map(_shared, [*informs, *pooled(informs), *asks, *pooled(asks)])),
+            verdicts=tuple(_shared(each) for own in by_measure for each in (*own, *pooled(own))),
             acts=len(acts),
             acts_known=sum(bool(act.families) for act in acts),
             slots=len(slots),
@@ -128,10 +182,10 @@ class Scorer:
             attempts=tuple(talk.attempts()),
             requests_removed=tuple(talk.requests_removed),
             warnings=tuple(talk.warnings),
-            patterns=tuple(patterns(talk.tasks, talk.turns, talk.informed)),
-            loops=talk.causes.loops,
-            confusions=tuple(map(_shared, talk.causes.occurrences())),
-            end=talk.causes.end,
+            patterns=tuple(_patterns(talk)),
+            loops=causes.loops,
+            confusions=tuple(map(_shared, causes.occurrences())),
+            end=causes.end,
         )
 
 
@@ -150,7 +204,7 @@ def _goal_slots(talk: Talk) -> set[tuple[str, str]]:
     return {
         (domain, slot.lower())
         for domain, task in talk.tasks.items()
-        for slots in (task.info, task.fail_info, task.book, task.fail_book, task.requests)
+        for slots in (*task.constraints, task.requests)
         for slot in slots
     }
 
@@ -173,3 +227,38 @@ def load_map(source: str | Path, limit: int = DEFAULT_LIMIT) -> dict[str, Any]:
 
 def _digest(content: Any, order: Any = None) -> str:
     return hashlib.sha256(msgspec.json.encode(content, order=order)).hexdigest()[:8]
+
+
+def _patterns(talk: Talk) -> Iterator[Pattern]:
+    """The patterns of all parts of the goal that want more than one thing."""
+    for domain, task in talk.tasks.items():
+        informed = talk.informed.get(domain, {})
+        for part, kind in _PARTS.items():
+            stated: dict[str, str] = getattr(task, part)
+            if len(stated) < 2:
+                continue
+            constraints = dict.fromkeys([f"{slot}{EQUALS}{value}".lower() for slot, value in stated.items()])
+            if len(constraints) > 1:
+                turns = [informed.get(constraint, ()) for constraint in constraints]
+                yield Pattern(kind, domain, part, len(constraints), expression_pattern(turns))
+        requests = dict.fromkeys([slot.lower() for slot in task.requests])
+        if len(requests) > 1:
+            requested: dict[str, list[int]] = {}
+            for turn in talk.turns[::2]:
+                for act in turn.acts(REQUEST, [domain]):
+                    requested.setdefault(act.slot, []).append(turn.position)
+            turns = [requested.get(slot, ()) for slot in requests]
+            yield Pattern("request", domain, "reqt", len(requests), expression_pattern(turns))
+
+
+def expression_pattern(turns: Collection[Collection[int]]) -> str:
+    """The pattern of several things, each given by the turns it was said in.
+
+    >>> expression_pattern([[0, 4], [4]]), expression_pattern([[0], [2], []]), expression_pattern([[], []])
+    ('no_miss_one', 'miss_mult', 'miss_all')
+    """
+    expressed = [set(each) for each in turns if each]
+    if not expressed:
+        return "miss_all"
+    completeness = "no_miss" if len(expressed) == len(turns) else "miss"
+    return f"{completeness}_{'one' if set.intersection(*expressed) else 'mult'}"

@@ -12,9 +12,9 @@ import polars as pl
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Pieces, frame_of
 from dialgauge.text import encodable
-from dialgauge.users.acts import EQUALS
 from dialgauge.users.config import GcdfConfig
-from dialgauge.users.verdicts import DialogueScore, behaviours, mentions
+from dialgauge.users.scorer import DialogueScore
+from dialgauge.users.verdicts import behaviours, mentions, slot_of
 
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
 #: Dialogues whose rows are held at once.
@@ -97,21 +97,15 @@ def _failures(failures: Sequence[DialgaugeError]) -> pl.DataFrame:
 
 def _verdicts(result: DialogueScore) -> Rows:
     for each in result.verdicts:
-        slot = _slot(each.measure, each.domain, each.item)
-        about = each.measure, each.domain, each.item, slot, each.verdict, each.turn
+        about = each.measure, each.domain, each.item, each.slot, each.verdict, each.turn
         yield *about, each.labels, each.tp, each.fp, each.fn, each.cause
 
 
-def _slot(measure: str, domain: str, item: str) -> str:
-    """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
-    return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
-
-
 def _behaviours(result: DialogueScore, config: GcdfConfig) -> Rows:
-    for each in behaviours(result, config):
+    for each in behaviours(result.verdicts, result.goal, config):
         about = each.measure, each.label, each.domain, each.item
         first, last = (each.turns[0], each.turns[-1]) if each.turns else (None, None)
-        slot = _slot(each.measure, each.domain, each.item)
+        slot = slot_of(each.measure, each.domain, each.item)
         yield *about, slot, first, last, each.turns, each.count or None, each.expected or None
 
 

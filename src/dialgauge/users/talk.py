@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 from dialgauge.dialogue import Task
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.acts import (
-    BETWEEN,
     BOOK,
     BOOKING_INFORM,
     INFORM,
@@ -26,7 +25,6 @@ from dialgauge.users.acts import (
     SpokenTurn,
     by_service,
 )
-from dialgauge.users.causes import Causes
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.normalise import Attempt, Normaliser, goal_values
 from dialgauge.users.profile import DatasetDomain, DatasetProfile
@@ -46,9 +44,8 @@ class Talk:
         config: GcdfConfig,
         profile: DatasetProfile,
         normaliser: Normaliser,
-        causes: Causes,
     ) -> None:
-        self.turns, self.tasks, self.config, self.profile, self.causes = turns, tasks, config, profile, causes
+        self.turns, self.tasks, self.config, self.profile = turns, tasks, config, profile
         #: What is odd about the dialogue, each sentence once, in order of appearance.
         self.warnings: dict[str, None] = {}
         #: Domains whose requests a failed search removed from the goal.
@@ -58,12 +55,6 @@ class Talk:
         self._attempts: dict[tuple[Source, int], list[Attempt]] = {}
         self._asked: Counter[Source | int] = Counter()
         self._heard: dict[int, dict[str, list[str]]] = {}
-        #: Constraints of acts that were said before: simulated users say the same over and over.
-        self._known: dict[tuple[str, tuple[Spoken, ...]], tuple[list[str], list[Attempt]]] = {}
-        for turn in turns if config.strict else ():
-            split = next((value for act in turn.said or () for value in act.act.values if BETWEEN in value), None)
-            if split is not None:
-                self.warn(f"turn {turn.position}: the value '{split}' contains '{BETWEEN}' and is split")
         self.informed = self._mentions("user", INFORM, turns[::2])
 
     def warn(self, message: str) -> None:
@@ -75,17 +66,12 @@ class Talk:
         if not self.config.strict:
             self.warn(f"turn {turn}: {message}")
             return
-        who = "the reference evaluator aborts here" if self.profile.of_reference else "reference mode refuses it"
-        raise DialgaugeError(f"{message}; {who} (--mode recommended does not)", turn=turn)
+        raise DialgaugeError(f"{message}; reference mode refuses it (--mode recommended does not)", turn=turn)
 
     def require_domain(self, name: str, turn: int) -> None:
         """A rule needs to know the entities of a goal domain."""
         if self.profile.domain(name) is None:
             self.refuse(f"the profile {self.profile.name} does not know the domain '{name}' of the goal", turn)
-
-    def with_booking(self, domain: str) -> tuple[str, ...]:
-        """The domain and, where the dataset has one, the booking service."""
-        return (domain, self.profile.booking_service) if self.profile.booking_service else (domain,)
 
     def span(self, first: int, second: int) -> list[SpokenTurn]:
         """The system turns between two user turns, the latest first."""
@@ -138,16 +124,13 @@ class Talk:
         """The distinct constraints of some acts by service, normalised."""
         texts: dict[str, list[str]] = {}
         for name, acts in services.items():
-            chosen = tuple([act for act in acts if act.families & families and act.constraints])
+            chosen = [act for act in acts if act.families & families and act.constraints]
             if not chosen:
                 continue
-            if (name, chosen) not in self._known:
-                try:
-                    made = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
-                except DialgaugeError as error:
-                    raise error.at(turn=position) from error
-                self._known[name, chosen] = made
-            found, attempts = self._known[name, chosen]
+            try:
+                found, attempts = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
+            except DialgaugeError as error:
+                raise error.at(turn=position) from error
             texts[name] = list(dict.fromkeys(found))
             if attempts:
                 self._attempts.setdefault((source, position), []).extend(attempts)
@@ -159,7 +142,7 @@ class Signals:
 
     def __init__(self, talk: Talk, domain: str) -> None:
         self._talk, self.name = talk, domain
-        self.own, self.both = (domain,), talk.with_booking(domain)
+        self.own, self.both = (domain,), talk.profile.with_booking(domain)
         #: An unknown domain has no entities and takes no bookings.
         self.domain = talk.profile.domain(domain) or DatasetDomain()
 
@@ -205,20 +188,17 @@ class Signals:
         if not entities:
             return False
         if self.domain.books_itself:
-            return self._offers_itself(turn)
+            if not turn.slots(INFORM, self.own).isdisjoint(entities):
+                return True
+            services = turn.services_with(OFFERBOOK)
+            if services and self.name not in services:
+                self._talk.refuse(f"an OfferBook act stands outside the service '{self.name}'", turn.position)
+            return bool(services)
         if self.recommends(turn) or any(self.presents(turn, entity) for entity in entities):
             return True
         if not self.domain.transactional:
             return False
         return self._here(turn, BOOKING_INFORM, "Booking-Inform") and not self.refuses_booking(turn)
-
-    def _offers_itself(self, turn: SpokenTurn) -> bool:
-        if not turn.slots(INFORM, self.own).isdisjoint(self.domain.entity_slots):
-            return True
-        services = turn.services_with(OFFERBOOK)
-        if services and self.name not in services:
-            self._talk.refuse(f"an OfferBook act stands outside the service '{self.name}'", turn.position)
-        return bool(services)
 
     def _here(self, turn: SpokenTurn, family: int, name: str) -> bool:
         """In the domain or in booking; anywhere else such an act makes no sense."""

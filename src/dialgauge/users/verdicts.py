@@ -11,13 +11,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Goal, Speaker
+from dialgauge.dialogue import Goal
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.causes import CAUSES, Cause, End, Loop, Occurrence
+from dialgauge.users.acts import EQUALS
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
-from dialgauge.users.normalise import Attempt
-from dialgauge.users.patterns import Pattern
 
 COMBINED = "combined"
 
@@ -55,11 +53,34 @@ VERDICTS: dict[VerdictName, str] = {
 }
 
 
+#: True positives, false positives and false negatives of those verdicts that count.
+_COUNTS: dict[VerdictName, tuple[int, int, int]] = {
+    "credited": (1, 0, 0),
+    "repeated-forgiven": (1, 0, 0),
+    "repeated-penalised": (0, 1, 0),
+    "wrong-value": (0, 1, 0),
+    "out-of-goal-credited": (1, 0, 0),
+    "out-of-goal": (0, 1, 0),
+    "outside-domain": (0, 1, 0),
+    "pre-empted": (1, 0, 0),
+    "missing": (0, 0, 1),
+}
+
+Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
+CAUSES: dict[Cause, str] = {
+    "user NLU": "the user did not understand the system's answers",
+    "system NLU": "the system did not understand the user",
+    "system policy": "the system understood and gave no answer in the domain",
+    "user policy": "both sides understood each other, and the user still repeated itself",
+}
+
+
 class Verdict(Struct, frozen=True, array_like=True, gc=False):
     """What became of one mention (``turn``), or of one thing never said.
 
     ``labels`` are the reference's, and our reasons for lost points; ``turns`` the two ends of a repetition, or where
-    the system said it first. The counts of a domain's verdicts sum to its score; a lost point (FP or FN) has a cause.
+    the system said it first; ``answer`` where a request that is made again was answered. The counts of a domain's
+    verdicts sum to its score; a lost point (FP or FN) has a cause.
     """
 
     measure: MeasureName
@@ -73,6 +94,33 @@ class Verdict(Struct, frozen=True, array_like=True, gc=False):
     fn: int = 0
     cause: Cause | None = None
     turns: tuple[int, ...] = ()
+    answer: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        measure: MeasureName,
+        domain: str,
+        item: str,
+        verdict: VerdictName,
+        turn: int | None,
+        labels: tuple[str, ...] = (),
+        turns: tuple[int, ...] = (),
+        answer: int | None = None,
+    ) -> Verdict:
+        """A verdict with its counts."""
+        counts = _COUNTS.get(verdict, (0, 0, 0))
+        return cls(measure, domain, item, verdict, turn, labels, *counts, turns=turns, answer=answer)
+
+    @property
+    def slot(self) -> str:
+        """The slot of the constraint or request."""
+        return slot_of(self.measure, self.domain, self.item)
+
+
+def slot_of(measure: str, domain: str, item: str) -> str:
+    """The slot of a constraint ``slot===value`` or of a request ``domain-slot``."""
+    return item.partition(EQUALS)[0] if measure == "I-GCDF1" else item.removeprefix(f"{domain.lower()}-")
 
 
 class PrfScore(NamedTuple):
@@ -107,44 +155,6 @@ class Behaviour(Struct, frozen=True, gc=False):
     turns: tuple[int, ...] = ()
     count: int = 0
     expected: str = ""
-
-
-class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
-    """The records of one scored dialogue."""
-
-    id: str
-    turns: int
-    goal: Goal
-    #: The pooled verdicts of a measure follow its others.
-    verdicts: tuple[Verdict, ...]
-    #: Acts about a domain, those of them that the profile recognises, slots of the goal, those that anybody uttered.
-    acts: int
-    acts_known: int
-    slots: int
-    slots_uttered: int
-    #: Requested slots, and those that are not written as the profile expects.
-    requested: int
-    misnamed: int
-    #: The sides of whom it was recorded what they understood.
-    heard_by: tuple[Speaker, ...]
-    #: Source, turn, value that was brought to a canonical form, how often the reference evaluator records it.
-    attempts: tuple[tuple[str, int, Attempt, int], ...]
-    #: Domains whose requests a failed search removed from the goal before R-GCDF1.
-    requests_removed: tuple[str, ...]
-    warnings: tuple[str, ...]
-    patterns: tuple[Pattern, ...]
-    loops: tuple[Loop, ...]
-    #: What was heard otherwise than it was said.
-    confusions: tuple[Occurrence, ...]
-    end: End
-
-    @property
-    def scores(self) -> dict[MeasureName, dict[str, PrfScore]]:
-        """By measure and domain, ``combined`` too."""
-        scores: dict[MeasureName, dict[str, PrfScore]] = {measure: {} for measure in MEASURES}
-        for (measure, domain), (tp, fp, fn, *_) in tallies(self.verdicts).items():
-            scores[measure][domain] = PrfScore.of(tp, fp, fn)
-        return scores
 
 
 def said_instead(slot: str, verdicts: Sequence[Verdict]) -> str:
@@ -209,29 +219,29 @@ def tallies(verdicts: Sequence[Verdict]) -> dict[tuple[MeasureName, str], Tally]
 # Behaviours, as the reference evaluator records them.
 
 
-def behaviours(result: DialogueScore, config: GcdfConfig) -> Iterator[Behaviour]:
+def behaviours(verdicts: Iterable[Verdict], goal: Goal, config: GcdfConfig) -> Iterator[Behaviour]:
     """Every behaviour of one dialogue."""
     by_domain: dict[tuple[MeasureName, str], dict[str, list[Verdict]]] = {}
-    for each in result.verdicts:
+    for each in verdicts:
         if each.verdict != "pooled":
             by_domain.setdefault((each.measure, each.domain), {}).setdefault(each.item, []).append(each)
     for (measure, domain), by_item in by_domain.items():
-        own = [each for verdicts in by_item.values() for each in verdicts]
-        informs, in_goal = measure == "I-GCDF1", domain in result.goal.tasks
+        own = [each for of_item in by_item.values() for each in of_item]
+        informs, in_goal = measure == "I-GCDF1", domain in goal.tasks
         options = config.igcd_f1 if informs else config.rgcd_f1
-        for item, verdicts in by_item.items():
-            said = mentions(verdicts)
+        for item, of_item in by_item.items():
+            said = mentions(of_item)
             if in_goal and len(said) > 1:
                 label = "repeated_inform" if informs else "multiple_req"
                 yield Behaviour(measure, label, domain, item, count=len(said))
             if in_goal and len(said) > options.repetitions_warning:
                 yield Behaviour(measure, "repetitions_warning", domain, item)
             alone = len(said) == 1 or not options.repetitions.count_fp
-            if in_goal and verdicts[0].verdict == "wrong-value" and alone:
+            if in_goal and of_item[0].verdict == "wrong-value" and alone:
                 yield Behaviour(measure, "single_repetitions_nog", domain, item, (said[0].turn or 0,))
-            for each in verdicts:
+            for each in of_item:
                 for label in each.labels:
-                    yield from _of_label(each, label, verdicts, own)
+                    yield from _of_label(each, label, of_item, own)
         if in_goal and informs and not mentions(own):
             yield Behaviour(measure, "missed_domain", domain)
         if in_goal and not informs and not any(each.tp or each.fn for each in own):
@@ -259,7 +269,7 @@ def _of_label(
     elif each.turn is not None and (tree == OUTSIDE or name == "wrong_taxi_annotations"):
         yield Behaviour(*at, (each.turn,))
     elif name == "informed_wrong_value":
-        provided = said_instead(each.item.partition("===")[0], of_domain)
+        provided = said_instead(each.slot, of_domain)
         yield Behaviour(each.measure, label, each.domain, provided, expected=each.item)
     elif each.verdict == "pre-empted":  # the reference looks into the domain and into booking
         yield from (Behaviour(*at) for _ in each.turns)

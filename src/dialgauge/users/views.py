@@ -31,11 +31,11 @@ from dialgauge.report import (
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.users.acts import EQUALS
-from dialgauge.users.causes import CAUSES, LIMIT, LOOP, STUCK, main_confusion, misheard
+from dialgauge.users.causes import LIMIT, LOOP, STUCK, main_confusion, misheard
 from dialgauge.users.figures import BEHAVIOURS, FIGURES, PaperFigure, figure_table, paper_figure, slot_table
 from dialgauge.users.labels import meaning
 from dialgauge.users.measures import HEADS, POINT_KINDS, SIDES, loss_name
-from dialgauge.users.verdicts import COMBINED, MEASURES, VERDICTS, PrfScore
+from dialgauge.users.verdicts import CAUSES, COMBINED, MEASURES, VERDICTS, PrfScore
 
 Rows = Sequence[Mapping[str, Any]]
 

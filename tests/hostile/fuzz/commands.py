@@ -76,7 +76,7 @@ FITTING: dict[str, tuple[str, ...]] = {
     "--ontology": ("ontology.json", "gold.jsonl"),
     "--canonical-map": ("map.json", "gold.jsonl"),
     "--config": ("config.yaml",),
-    "--set": ("max_turns=3", "igcd_f1.repetitions.count_fp=no", "x", "a.b=c", "mode=[", "max_turns=9999999999999999"),
+    "--set": ("igcd_f1.repetitions.count_fp=no", "x", "a.b=c", "mode=[", "rgcd_f1.repetitions_warning=9999999999999999"),
     "--store": ("store", "gold.jsonl", "new", "/dev/null/x"),
     "--ratings": ("ratings.csv", "gold.jsonl"),
     "--printed": ("systems.csv", "gold.jsonl"),

@@ -100,7 +100,7 @@ _CATALOGUE = b"""datasets:
 @cache
 def _config_seeds() -> list[bytes]:
     return [
-        b"mode: reference\nmax_turns: 100\nigcd_f1:\n  repetitions:\n    max_repetitions: 3\n"
+        b"mode: reference\nigcd_f1:\n  repetitions:\n    max_repetitions: 3\n"
         b"    count_fp: true\n  value_matching:\n    fuzzy_match_threshold: 0.9\n"
         b"rgcd_f1:\n  auto_add_to_ref: [ref, hotel-ref]\n"
     ]
