@@ -154,7 +154,7 @@ def test_conversations_without_a_word_of_the_user_are_told_first_and_not_counted
     assert Signature.parse(run.signature)["dialogues"] == "2"
     done = dialgauge(capsys, "users", "faults", file, "--no-store")
     assert done.code == 1
-    assert "r: 2 conversations without a word of the user; shares are of the other 2" in " ".join(done.out.split())
+    assert "the user never speaks in 2 conversations; shares are of the other 2" in " ".join(done.out.split())
 
 
 def tries(path: Path, seed: int) -> Run:

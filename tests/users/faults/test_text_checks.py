@@ -32,7 +32,8 @@ def test_every_kind_is_reported_on_and_what_takes_understanding_is_left_to_a_jud
         assert [finding.kind for finding in check_user(dialogue).findings] == list(KINDS)
     checked = check_user(conversation(ANN, "hello", "hello"))
     unchecked = {finding.kind: finding.reason for finding in checked.findings if not finding.checked}
-    assert unchecked == dict.fromkeys(("contradicted", "role_swap", "disobeyed"), "ask_a_judge")
+    left = dict.fromkeys(("contradicted", "role_swap", "disobeyed"), "ask_a_judge")
+    assert unchecked == left | {"early_end": "no_stop_token"}
 
 
 def test_evidence_is_the_turn_and_the_message_of_the_file() -> None:

@@ -24,9 +24,9 @@ KINDS: dict[FaultKind, str] = {
     "leaked": "reveals its instruction",
     "repeated": "repeats itself",
     "role_swap": "speaks as the agent",
-    "empty": "neither speaks nor acts",
+    "empty": "sends an empty message",
     "withheld": "withholds what is asked",
-    "disobeyed": "ignores how to behave",
+    "disobeyed": "ignores orders about its manner",
 }
 #: How far a check could look: at all that the definition covers, at a part of it, or not at all.
 Extent: TypeAlias = Literal["whole", "part", "none"]
@@ -34,22 +34,22 @@ Extent: TypeAlias = Literal["whole", "part", "none"]
 #: What the user did, by the code of a fault. Tables keep the code and its arguments.
 FAULT_WORDINGS = {
     # By acts, against a goal of slots
-    "other_value": "says {given} for {about}, where its goal has {wanted}",
+    "other_value": "says {given} for {about}; its goal has {wanted}",
     "value_of_nobody": "says {given} for {about}, which neither its goal nor the system has",
-    "slot_not_given": "was asked for {about} and does not give it",
-    "acts_again": "says the same acts again, which were answered",
-    "act_of_systems": "acts as the system does ({given})",
-    "goal_left_open": "ends with these never said or asked: {listed}",
+    "slot_not_given": "is asked for {about} and does not give it",
+    "acts_again": "says the same again although it was answered",
+    "act_of_systems": "does what only a system does ({given})",
+    "goal_left_open": "ends without having said or asked: {listed}",
     # By texts
-    "fact_of_nobody": "states the {about} {given!r}; nobody gave it",
-    "booking_guessed": "takes {given} for its own booking without a basis",
+    "fact_of_nobody": "states the {about} {given!r}, which nobody gave it",
+    "booking_guessed": "guesses that booking {given} is its own",
     "not_given": "is asked for its {about} and does not give it",
     "no_content": "the message has neither text nor a tool call",
     "after_stop": "goes on after its stop token",
     "tool_syntax": "writes a tool call as text",
     "verbatim_again": "says message {earlier} again, word for word",
-    "stops_when_asked": "stops where the agent has just asked it for something",
-    "stops_confirming": "confirms an action and stops, so that it cannot be done",
+    "stops_when_asked": "stops when the agent asks it for something",
+    "stops_confirming": "confirms an action and stops in the same message, so the agent cannot do it",
     # A judge, in its own words
     "judged": "{given}",
 }
@@ -58,27 +58,27 @@ SCOPE_WORDINGS = {
     "no_user": "the user never spoke",
     "no_texts": "the conversation has no texts",
     "no_instruction": "there is no instruction to compare with",
-    "ask_a_judge": "it takes understanding: ask a judge (--judge)",
+    "ask_a_judge": "this takes understanding: ask a judge (--judge)",
     "may_invent": "the instruction allows making things up",
-    "not_to_give": "the instruction says not to give its {joined}",
-    "gives_nothing": "no value that the user knows has a shape of its own; declare it in `knows`",
-    "circles": "it went in circles before the goodbye, which may be that of a step limit",
+    "not_to_give": "the instruction says not to give the {joined}",
+    "gives_nothing": "nothing that the user knows is an id, code or address; declare it in `knows`",
+    "circles": "the user repeated itself before the goodbye, which a step limit may have forced",
     "no_last_words": "the conversation does not end with words of the user",
-    "end_unknown": "nothing says who ended the conversation",
+    "no_stop_token": "the last message of the user has no stop token",
     "not_the_user": "the user did not end the conversation",
     "handed_over": "the agent handed the user over",
-    "goal_and_system": "every value against goal and system",
-    "goal": "every value against the goal",
-    "acts_of_turns": "every turn's acts",
+    "goal_and_system": "every value, compared with the goal and with what the system said",
+    "goal": "every value, compared with the goal",
+    "acts_of_turns": "the acts of every turn",
     "slots_asked_for": "every question for a slot of the goal",
     "acts": "every act",
     "goal_items": "every constraint and request of the goal",
     "messages": "every message of the user",
     "facts": "e-mail addresses, ids, codes, phone and flight numbers, guesses among listed bookings",
     "questions": "questions for {joined}",
-    "leaks": "text after a stop token, tool syntax",
-    "copies": "the third copy of a message",
-    "ends": "a bare stop after a question, a yes with a stop in it",
+    "leaks": "text after a stop token, and tool calls written as text",
+    "copies": "messages said three times, word for word",
+    "ends": "a stop right after a question, or in the message that confirms an action",
     "judge": "a judge",
 }
 
@@ -169,7 +169,7 @@ def fault_words(row: Mapping[str, Any]) -> str:
     """What the user did, of a row of the table of faults; a code that this version does not know stands for itself.
 
     >>> fault_words({"reason": "other_value", "about": "hotel area", "given": ["north"], "wanted": ["east", "west"]})
-    'says north for hotel area, where its goal has east or west'
+    'says north for hotel area; its goal has east or west'
     >>> fault_words({"reason": "not_given", "about": "user id", "length": 2})
     'is asked for its user id and does not give it (2 messages)'
     """

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -15,10 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from dialgauge.comparison import Pairing
-from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.engine import SILENT, Progress
-from dialgauge.errors import DialgaugeError
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import AnyFrame, Corpus, checksum, named_sources, read
 from dialgauge.measures import (
     Card,
@@ -38,7 +36,6 @@ from dialgauge.runs import MANIFEST, Run, frame_of, new_run
 from dialgauge.text import Note, counted
 from dialgauge.users.faults.act_checks import check_user, has_acts
 from dialgauge.users.faults.records import KINDS, CheckedConversation
-from dialgauge.worlds.tools import check_corpus
 
 if TYPE_CHECKING:
     from dialgauge.users.faults.judge import FaultJudge
@@ -89,20 +86,12 @@ def user_faults(
 
 
 def _recorded(source: Recorded, format: str | None) -> tuple[Sequence[Dialogue], str]:
-    """Conversations and the file they are from; an error where they do not belong to their tasks."""
+    """Conversations and the file they are from."""
     if isinstance(source, str | Path) and (Path(source) / MANIFEST).is_file():
         source = Run.load(Path(source))
     if isinstance(source, Run):
         return list(source.dialogues()), ""
     corpus = read(source, format=format)
-    integrity = check_corpus(corpus, data_folder().root)
-    if integrity is not None and not integrity.per_task_stands:
-        raise DialgaugeError(
-            f"{len(integrity.foreign):,} of {counted(integrity.conversations, 'conversation')} do not belong to the "
-            "task they are filed under, so what their users said cannot be held against it; 'dialgauge review' shows "
-            "which",
-            file=corpus.source,
-        )
     return corpus.dialogues, corpus.source if corpus.files else ""
 
 
@@ -204,7 +193,7 @@ class FaultEvidence(Units):
     def part(self, name: str) -> FaultEvidence:
         """One kind of fault."""
         if name not in KINDS:
-            raise DialgaugeError(f"there is no kind of fault '{name}'; there are {', '.join(KINDS)}")
+            raise DialgaugeError(f"there is no kind of fault '{name}'.{nearest(name, KINDS)}")
         other = copy.copy(self)
         other.kind = name
         return other
@@ -289,7 +278,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def missing_sentence(run: Run) -> str:
-    """What a log lacks, to be read before any number; empty where nothing is missing."""
+    """What a log lacks, without its full stop; "" where nothing is missing."""
     count = run.coverage["dialogues"]
     if run.coverage.complete or count.expected is None:
         return ""
@@ -297,8 +286,8 @@ def missing_sentence(run: Run) -> str:
     if missing := count.expected - (count.read or 0):
         parts.append(f"{missing:,} of {counted(count.expected, 'planned conversation')} missing")
     if count.failed:
-        parts.append(f"{counted(count.failed, 'conversation')} without a word of the user")
-    return f"{run.name}: {', '.join(parts)}; shares are of the other {count.scored or 0:,}."
+        parts.append(f"the user never speaks in {counted(count.failed, 'conversation')}")
+    return f"{run.name}: {', '.join(parts)}; shares are of the other {count.scored or 0:,}"
 
 
 class FaultsPairing(Pairing):
@@ -307,10 +296,8 @@ class FaultsPairing(Pairing):
     trial_unit = "task"
 
     def trials(self, run: Run) -> Mapping[str, str]:
-        """The task of each conversation, read once per run."""
-        if run not in _TASKS:
-            _TASKS[run] = {dialogue.id: task_of(dialogue) for dialogue in run.dialogues()}
-        return _TASKS[run]
+        """The task of each conversation."""
+        return {dialogue.id: task_of(dialogue) for dialogue in run.dialogues()}
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
         """Whether conversations say which benchmark they are of, and so name the domain of the task."""
@@ -318,9 +305,8 @@ class FaultsPairing(Pairing):
 
     def warnings(self, runs: Sequence[Run]) -> list[str]:
         """What a file lacks."""
-        lacking = [Note("lacking", missing.removesuffix(".")) for run in runs if (missing := missing_sentence(run))]
+        lacking = [Note("lacking", missing) for run in runs if (missing := missing_sentence(run))]
         return [*lacking, *super().warnings(runs)]
 
 
-_TASKS: WeakKeyDictionary[Run, dict[str, str]] = WeakKeyDictionary()
 PAIRING = FaultsPairing()

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, Turn
+from dialgauge.dialogue import Dialogue
 from dialgauge.formats import as_text
 from dialgauge.users.faults.records import FaultFindings, FaultKind, UserFault, merge_repeats, message_of, not_checked
 
 #: What ends a conversation of tau-bench: ``###STOP###``, ``###TRANSFER###``, ``###OUT-OF-SCOPE###``.
 STOP_TOKEN = re.compile(r"###\s?[A-Z][A-Z-]+\s?###")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_WORD = re.compile(r"[a-z0-9][a-z0-9'_-]*")
 
 #: Things that no other word looks like, by kind.
 _FLIGHT = r"\b[A-Z]{2,3}\d{3,4}\b"
@@ -60,20 +58,24 @@ def plain_text(text: str) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text) if part.strip()]
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[-.,/ ()#_]", "", text)
 
 
 class Exchange(Struct, frozen=True):
-    """A message of the user that the agent heard."""
+    """A message of the user that the agent heard, and the message of the agent that it answers ("": none)."""
 
     turn: int
     text: str
-    #: The message of the agent that it answers; "" at the beginning.
     asked: str
-
-    @property
-    def plain(self) -> str:
-        return plain_text(self.text)
+    #: The text without stop tokens.
+    plain: str
+    #: All that the user (also its own tools) and the agent said before.
+    own: str
+    shown: str
 
     @property
     def stops(self) -> bool:
@@ -81,36 +83,29 @@ class Exchange(Struct, frozen=True):
 
 
 class Conversation:
-    """A dialogue as the checks of texts see it: what the user was told, what it said, and what it had heard by then.
+    """A dialogue as the checks of texts see it.
 
     A text beside tool calls went to the tools, so a turn that another of the same speaker follows was not heard by the
     other side. It still counts as known to whoever said it.
     """
 
     def __init__(self, dialogue: Dialogue) -> None:
-        self.dialogue = dialogue
-        self.turns: tuple[Turn, ...] = tuple(dialogue.turns)
+        self.dialogue, self.turns = dialogue, dialogue.turns
         self.instruction = "\n".join(dialogue.instruction).replace("’", "'")
         self.exchanges: list[Exchange] = []
+        said: dict[str, list[str]] = {"user": [], "system": []}
         asked = ""
         for index, turn in enumerate(self.turns):
-            if not turn.text.strip() or any(
-                after.speaker == turn.speaker for after in self.turns[index + 1 : index + 2]
-            ):
-                continue
-            if turn.speaker == "user":
-                self.exchanges.append(Exchange(index, turn.text, asked))
-            else:
-                asked = plain_text(turn.text)
-
-    def said_before(self, turn: int, speaker: str) -> str:
-        """All that one side said before a turn; of the user also what its own tools gave it."""
-        parts = [earlier.text for earlier in self.turns[:turn] if earlier.speaker == speaker]
-        if speaker == "user":
-            own = (earlier for earlier in self.turns[: turn + 1] if earlier.speaker == "user")
-            for call in (call for earlier in own for call in earlier.calls or ()):
-                parts += [*map(as_text, call.given.values()), call.result or ""]
-        return "\n".join(parts).replace("’", "'")
+            calls = turn.calls or () if turn.speaker == "user" else ()
+            said["user"] += [text for call in calls for text in (*map(as_text, call.given.values()), call.result or "")]
+            followed = any(after.speaker == turn.speaker for after in self.turns[index + 1 : index + 2])
+            if turn.text.strip() and not followed:
+                if turn.speaker == "user":
+                    before = ("\n".join(texts).replace("’", "'") for texts in said.values())
+                    self.exchanges.append(Exchange(index, turn.text, asked, plain_text(turn.text), *before))
+                else:
+                    asked = plain_text(turn.text)
+            said[turn.speaker].append(turn.text)
 
     def fault(self, kind: FaultKind, turn: int, reason: str, **about: object) -> UserFault:
         """A fault at a turn."""
@@ -161,16 +156,12 @@ _COPIES, _SHORTEST_COPY = 3, 4
 def repeated(talk: Conversation) -> FaultFindings:
     """The third copy of a message; where the agent too says the same words again, it has asked again."""
     faults = []
-    for place, each in enumerate(talk.exchanges):
-        words = _WORD.findall(each.plain.lower())
-        if len(words) < _SHORTEST_COPY or talk.turns[each.turn].calls:
-            continue
-        copies = [
-            other
-            for other in talk.exchanges[:place]
-            if words == _WORD.findall(other.plain.lower()) and not ("?" in each.asked and each.asked == other.asked)
-        ]
-        if len(copies) + 1 >= _COPIES:
+    said: dict[tuple[str, ...], list[Exchange]] = {}
+    for each in talk.exchanges:
+        words = tuple(re.findall(r"[a-z0-9][a-z0-9'_-]*", each.plain.lower()))
+        copies = [other for other in said.get(words, ()) if "?" not in each.asked or each.asked != other.asked]
+        said.setdefault(words, []).append(each)
+        if len(words) >= _SHORTEST_COPY and len(copies) + 1 >= _COPIES and not talk.turns[each.turn].calls:
             earlier = message_of(talk.dialogue, copies[0].turn)
             faults.append(talk.fault("repeated", each.turn, "verbatim_again", earlier=earlier))
     return FaultFindings("repeated", "part", "copies", merge_repeats(faults))
@@ -178,7 +169,6 @@ def repeated(talk: Conversation) -> FaultFindings:
 
 # The end.
 
-_GOODBYE = re.compile(r"\b(?:bye|goodbye)\b", re.IGNORECASE)
 _TRANSFERRED = re.compile(r"###\s?TRANSFER|being transferred", re.IGNORECASE)
 _YES = re.compile(
     r"^(?:(?:great|perfect|thanks?|thank you|ok(?:ay)?|alright|sounds good|got it)[^.!?]{0,60}[.!,]\s*)*"
@@ -192,7 +182,7 @@ _CONFIRMATION = re.compile(
 )
 _DIRECT_QUESTION = re.compile(
     r"\b(?:could you|can you|please|may i|would you) (?:please |kindly )?"
-    r"(?:provide|share|give|tell|confirm|specify|have)\b",
+    r"(?:provide|share|give|tell|confirm|specify|have)\b[^?]*\?[ }\"\n]*$",  # some log JSON
     re.IGNORECASE,
 )
 _LEFT_TO_THE_USER = re.compile(r"\banything else|further (?:assistance|questions|help)|\btransfer", re.IGNORECASE)
@@ -203,19 +193,20 @@ def early_end(talk: Conversation) -> FaultFindings:
     last = talk.exchanges[-1] if talk.exchanges else None
     if last is None:
         return not_checked("early_end", "no_last_words")
-    outcome = talk.dialogue.outcome
-    if not (last.stops or _GOODBYE.search(last.plain) or (outcome and outcome.ended_by == "user")):
-        if outcome is None:
-            return not_checked("early_end", "end_unknown")
+    if not last.stops:
+        if talk.dialogue.ended.ended_by in ("", "user"):
+            return not_checked("early_end", "no_stop_token")
         return FaultFindings("early_end", "whole", "not_the_user")
     if _TRANSFERRED.search(f"{last.asked}\n{last.text}"):
         return FaultFindings("early_end", "whole", "handed_over")
     reason = ""
-    asks = last.asked.rstrip(' }"\n').endswith("?") and _DIRECT_QUESTION.search(last.asked)  # some log JSON
-    kept = any(re.search(_ASKED[kind], last.asked, re.I) for kind in _kept(talk, {kind: set() for kind in _ASKED}))
-    if not last.plain and asks and not kept and not _LEFT_TO_THE_USER.search(last.asked):
+    may_refuse = any(
+        re.search(_ASKED[kind], last.asked, re.I) for kind in _kept(talk, {name: set() for name in _ASKED})
+    )
+    asked = _DIRECT_QUESTION.search(last.asked) and not _LEFT_TO_THE_USER.search(last.asked)
+    if not last.plain and asked and not may_refuse:
         reason = "stops_when_asked"
-    elif last.stops and _YES.match(last.plain) and _CONFIRMATION.search(last.asked):
+    elif _YES.match(last.plain) and _CONFIRMATION.search(last.asked):
         reason = "stops_confirming"
     faults = (talk.fault("early_end", last.turn, reason),) if reason else ()
     return FaultFindings("early_end", "part", "ends", faults)
@@ -233,83 +224,77 @@ _OFFERED = re.compile(r"\b(?:look up|find|retrieve|locate|search for|using|with 
 _KEEP = re.compile(
     r"\b(?:not|never|cannot|refuse|decline|forgot\w*|lost|secret|reluctant|unable)\b|n't\b", re.IGNORECASE
 )
-_SEPARATOR = re.compile(r"[-.,/ ()#_]")
+_PRIVATE = re.compile(r"\b(?:personal|private|identity|details)\b", re.IGNORECASE)
 
 
 def withheld(talk: Conversation) -> FaultFindings:
     """An id, number or address that the user was given is asked for, and the answer lacks it."""
     goal = talk.dialogue.goal
+    if goal is None or not talk.instruction:
+        return not_checked("withheld", "no_instruction")
     known: dict[str, set[str]] = {}
-    for kind, value in sorted(things("\n".join(goal.message))) if goal else ():
+    for kind, value in sorted(things("\n".join(goal.message))):
         if kind in _ASKED:
             known.setdefault(kind, set()).add(value)
-    for name, value in goal.knows.items() if goal else ():
-        known.setdefault(name.strip().lower().replace("_", " "), set()).add(value.strip().lower())
-    if not talk.instruction:
-        return not_checked("withheld", "no_instruction")
+    for name, value in goal.knows.items():
+        known.setdefault(_declared(name), set()).add(value.strip().lower())
     kept = _kept(talk, known)
     given = {kind: values for kind, values in known.items() if kind not in kept}
     if not given:
-        reason = "not_to_give" if known else "gives_nothing"
-        return not_checked("withheld", reason, about=tuple(known))
+        return not_checked("withheld", "not_to_give" if known else "gives_nothing", about=tuple(known))
     faults = [
         talk.fault("withheld", each.turn, "not_given", about=kind)
         for each in talk.exchanges
-        if each.plain or not each.stops
+        if each.plain
         for kind, values in given.items()
-        if _asks_for(each.asked, kind) and not _has_given(talk, each, kind, given)
+        if _asks_for(each.asked, kind) and not _has_given(each, kind, given)
     ]
     return FaultFindings("withheld", "part", "questions", merge_repeats(faults), about=tuple(given))
 
 
-def _kept(talk: Conversation, known: dict[str, set[str]]) -> set[str]:
-    """What the user is not to give: declared secret, or named in a sentence with any order to keep something back."""
-    goal = talk.dialogue.goal
-    kept = {name.strip().lower().replace("_", " ") for name in goal.secret} if goal else set()
-    for sentence in _sentences(talk.instruction):
-        if _KEEP.search(sentence):
-            private = re.search(r"\b(?:personal|private|identity|details)\b", sentence, re.IGNORECASE)
-            kept |= {
-                kind
-                for kind, values in known.items()
-                if private
-                or re.search(_asked_as(kind), sentence, re.IGNORECASE)
-                or any(value in sentence.lower() for value in values)
-            }
-    return kept
+def _declared(name: str) -> str:
+    return name.strip().lower().replace("_", " ")
 
 
 def _asked_as(kind: str) -> str:
     return _ASKED.get(kind, rf"{re.escape(kind)}\b")
 
 
+def _kept(talk: Conversation, known: dict[str, set[str]]) -> set[str]:
+    """What the user is not to give: declared secret, or named in a sentence with any order to keep something back."""
+    kept = {_declared(name) for name in talk.dialogue.goal.secret} if talk.dialogue.goal else set()
+    for sentence in filter(_KEEP.search, _sentences(talk.instruction)):
+        for kind, values in known.items():
+            named = re.search(_asked_as(kind), sentence, re.IGNORECASE) or _PRIVATE.search(sentence)
+            if named or any(value in sentence.lower() for value in values):
+                kept.add(kind)
+    return kept
+
+
 def _asks_for(message: str, kind: str) -> bool:
     """Is the thing asked for, in a sentence or as a line of a list that a request opens?"""
     name, requested = _asked_as(kind), False
+    listed = re.compile(rf"\s*(?:[-*•]|\d+[.)])\s+\W*(?:your |the )?\W*{name}(?!\W*:\W*\w)", re.IGNORECASE)
+    asking = re.compile(rf"(?P<before>{_ASKING}[^.?!\n]{{0,150}}?\b){name}", re.IGNORECASE)
     for line in message.split("\n"):
-        if requested and re.match(
-            rf"\s*(?:[-*•]|\d+[.)])\s+\W*(?:your |the )?\W*{name}(?!\W*:\W*\w)", line, re.IGNORECASE
-        ):
+        if requested and listed.match(line):
             return True
         for sentence in _sentences(line):
             requested = requested or re.search(_ASKING, sentence, re.IGNORECASE) is not None
-            asking = re.finditer(rf"(?P<before>{_ASKING}[^.?!\n]{{0,150}}?\b){name}", sentence, re.IGNORECASE)
-            if any(not _OFFERED.search(match["before"]) for match in asking):
+            if any(not _OFFERED.search(match["before"]) for match in asking.finditer(sentence)):
                 return True
     return False
 
 
-def _has_given(talk: Conversation, each: Exchange, kind: str, given: dict[str, set[str]]) -> bool:
+def _has_given(each: Exchange, kind: str, given: dict[str, set[str]]) -> bool:
     """Did either side say it by then, or did the user give what would do instead?"""
-    said = "\n".join([talk.said_before(each.turn, "user"), each.text, talk.said_before(each.turn, "system")]).lower()
-    plain = _SEPARATOR.sub("", said)
-    if any(value in said or _SEPARATOR.sub("", value) in plain for value in given[kind]):
+    said = f"{each.own}\n{each.text}\n{each.shown}".lower()
+    if any(value in said or _bare(value) in _bare(said) for value in given[kind]):
         return True
     name = _asked_as(kind)
     other = any(value in each.text.lower() for values in given.values() for value in values)
-    return other and bool(
-        re.search(rf"{name}[^.?!\n]{{0,20}}\bor\b|\bor\b[^.?!\n]{{0,30}}{name}", each.asked, re.IGNORECASE)
-    )
+    either = re.compile(rf"{name}[^.?!\n]{{0,20}}\bor\b|\bor\b[^.?!\n]{{0,30}}{name}", re.IGNORECASE)
+    return other and either.search(each.asked) is not None
 
 
 _LICENCE = re.compile(
@@ -335,11 +320,9 @@ def invented(talk: Conversation) -> FaultFindings:
         return not_checked("invented", "may_invent")
     faults = []
     for each in talk.exchanges:
-        own = f"{talk.instruction}\n{talk.said_before(each.turn, 'user')}".lower()
-        shown = talk.said_before(each.turn, "system").lower()
+        known = f"{talk.instruction}\n{each.own}\n{each.shown}".lower()
         for kind, value in sorted(things(each.plain)):
-            known = f"{own}\n{shown}"
-            if value not in known and _SEPARATOR.sub("", value) not in _SEPARATOR.sub("", known):
+            if value not in known and _bare(value) not in _bare(known):
                 faults.append(talk.fault("invented", each.turn, "fact_of_nobody", about=kind, given=(value,)))
         for code in _guesses(talk, each):
             faults.append(talk.fault("invented", each.turn, "booking_guessed", about="booking", given=(code,)))
@@ -348,16 +331,14 @@ def invented(talk: Conversation) -> FaultFindings:
 
 def _guesses(talk: Conversation, each: Exchange) -> Iterator[str]:
     """One of several bookings that the agent only listed, named by the user as its own."""
-    if not _OF_BOOKINGS.search(each.asked):
-        return
     listed = {match[0]: match.start() for match in reversed(list(_CODE.finditer(each.asked)))}
-    places = sorted(listed.values())
-    ends = [*places[1:], *(at + 40 for at in places[-1:])]
-    told_apart = any(_DETAIL.search(each.asked[at + 6 : end]) for at, end in zip(places, ends, strict=True))
-    if len(listed) < 2 or told_apart:
+    if len(listed) < 2 or not _OF_BOOKINGS.search(each.asked):
         return
-    earlier = talk.said_before(each.turn, "system").rpartition(each.asked)[0]
-    known = f"{talk.instruction}\n{talk.said_before(each.turn, 'user')}\n{earlier}"
+    places = sorted(listed.values())
+    ends = [*places[1:], places[-1] + 40]
+    if any(_DETAIL.search(each.asked[at + 6 : end]) for at, end in zip(places, ends, strict=True)):
+        return
+    known = f"{talk.instruction}\n{each.own}\n{each.shown.rpartition(each.asked)[0]}"
     for sentence in _sentences(each.plain):
         named = [code for code in listed if code in sentence]
         if len(named) == 1 and named[0] not in known and not _ASKS_TO_LOOK.search(sentence):

@@ -29,7 +29,7 @@ from dialgauge.users.faults.labelled import Share, load_record
 from dialgauge.users.faults.records import KINDS, fault_words, scope_words
 from dialgauge.users.faults.results import CHECKS, FAULTS, USER_FAULT, missing_sentence
 
-_LOOKED: Mapping[str, str] = {"whole": "all of it", "part": "a part", "none": "not checked"}
+_LOOKED: Mapping[str, str] = {"whole": "fully", "part": "in part", "none": "no"}
 
 
 def verdict(run: Run) -> str:
@@ -47,14 +47,15 @@ def verdict(run: Run) -> str:
         return f"{run.name} has no rate of user faults: {why}.{f' Found: {found}.' if found else ''}"
     interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
     told = counted(int(run.details.get("told", 0)), "conversation")
-    miss = " The checks see only what has a shape; they miss the rest." if run.details.get("by_texts") else ""
-    rate = f"{score.value:.1%}{interval}"
-    return f"A fault of the user was found in {rate} of {told} of {run.name}: {found or 'none'}.{miss}"
+    lower = "at least " if run.details.get("by_texts") else ""
+    return (
+        f"{run.name}: the user was at fault in {lower}{score.value:.1%}{interval} of {told}: {found or 'none found'}."
+    )
 
 
 def warnings(run: Run) -> list[str]:
     """Conversations that are missing or have nothing to look at."""
-    return list(filter(None, [missing_sentence(run)]))
+    return [f"{sentence}." for sentence in [missing_sentence(run)] if sentence]
 
 
 def kinds(run: Run) -> Table:
@@ -80,9 +81,9 @@ def kinds(run: Run) -> Table:
     if run.details.get("by_texts"):
         record = load_record()
         table.notes.append(
-            f"No fault found is no proof of a faultless user. On {sum(record.conversations.values())} labelled "
-            "conversations of tau-bench and tau2-bench the checks found "
-            f"{sum(each.right for each in record.overall.values())} of "
+            "In texts the checks see only ids, codes, addresses and what the log declares; finding no fault proves "
+            f"nothing. On {sum(record.conversations.values())} labelled conversations of tau-bench and "
+            f"tau2-bench the checks found {sum(each.right for each in record.overall.values())} of "
             f"{sum(each.right + each.missed for each in record.overall.values())} faults (show --only trust); "
             "other logs differ."
         )
@@ -91,7 +92,7 @@ def kinds(run: Run) -> Table:
 
 def where(run: Run) -> Table | None:
     """The faults, each at the message that shows it."""
-    table = Table("Where", ["conversation", "fault", "message", "why", Column("by", spare=1)], first=10)
+    table = Table("Faults by message", ["conversation", "fault", "message", "why", Column("by", spare=1)], first=10)
     several = run.table(FAULTS)["by"].n_unique() > 1
     for row in run.table(FAULTS).iter_rows(named=True):
         link = Link(dialogue=row["dialogue"], turn=row["turn"])
@@ -107,7 +108,11 @@ def unchecked(run: Run) -> Table | None:
     for row in checks.iter_rows(named=True):
         key = (row["kind"], row["checked"], scope_words(row))
         counts[key] = counts.get(key, 0) + 1
-    table = Table("Not checked, or only in part", ["fault", "conversations", "looked at", "scope or reason"], first=12)
+    table = Table(
+        "Not checked, or only in part",
+        ["fault", "conversations", "checked", "what was looked at, or why not"],
+        first=12,
+    )
     order: dict[str, int] = {kind: place for place, kind in enumerate(KINDS)}
     for (kind, checked, scope), count in sorted(counts.items(), key=lambda item: (order.get(item[0][0], 99), -item[1])):
         table.add(_words(kind), count, _LOOKED.get(checked, checked), scope)
@@ -194,7 +199,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     for row in faults:
         cell = Cell(row["message"], link=None if row["turn"] is None else Link(turn=row["turn"]))
         table.add(Cell(_words(row["kind"]), tone="bad"), fault_words(row), cell)
-    unseen = Table("Not checked, or only in part", ["fault", "looked at", "scope or reason"], first=0)
+    unseen = Table("Not checked, or only in part", ["fault", "checked", "what was looked at, or why not"], first=0)
     for row in _rows(run, CHECKS, dialogue.id):
         if row["checked"] != "whole":
             unseen.add(_words(row["kind"]), _LOOKED.get(row["checked"], row["checked"]), scope_words(row))
