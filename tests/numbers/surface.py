@@ -671,6 +671,11 @@ def user_behaviours(run: dialgauge.Run) -> list[Behaviour]:
     return [(*row[:5], tuple(row[5]), row[6] or 0, row[7] or "") for row in rows(run, "behaviours", *columns)]
 
 
+def mishearings(run: dialgauge.Run) -> list[tuple[int, str, str, str]]:
+    """Every act that was heard otherwise: turn, kind of error, what was said and what was heard."""
+    return rows(run, "confusions", "turn", "error", "said", "heard")
+
+
 def normalised_values(run: dialgauge.Run) -> list[tuple[str, str, str, str, int]]:
     """Every value that is no canonical one: dialogue, who said it, outcome, method, how often it is recorded."""
     found = rows(run, "normalisation", "dialogue", "source", "matched", "method", "times")

@@ -136,6 +136,25 @@ def test_values_of_any_log(folder: Path, tasks: list[list[bool]]) -> None:
     )
 
 
+def test_repetitions_judged_by_a_score(folder: Path) -> None:
+    """pass^k, flips and noise of a grader are those of a log in which its verdicts are the outcomes."""
+    passed, polite = [[True, True], [False, True], [False, False]], [[True, False], [True, False], [True, True]]
+    names = "pass^1", "pass^2", "Flips", "TrialNoise"
+    records = [
+        {"task_id": f"t{place}", "trial": number, "success": both[0], "scores": {"polite": float(both[1])}}
+        for place, task in enumerate(zip(passed, polite, strict=True))
+        for number, both in enumerate(zip(*task, strict=True))
+    ]
+    run = surface.agent(records, measures=[*names, *(f"{name}[polite]" for name in names)], resamples=0)
+    values = surface.values(run)
+    for part, tasks in (("", passed), ("[polite]", polite)):
+        expected = [
+            fmean(oracle.pass_shares(tasks, 1)), fmean(oracle.pass_shares(tasks, 2)),
+            fmean(oracle.flip_shares(tasks)), oracle.noise_floor(tasks),
+        ]  # fmt: skip
+        assert [values[f"{name}{part}"] for name in names] == pytest.approx(expected, abs=1e-12)
+
+
 @relaxed
 @given(tasks=EVEN, chance=st.randoms(use_true_random=False))
 def test_intervals_order_and_bounds(folder: Path, tasks: list[list[bool]], chance: random.Random) -> None:

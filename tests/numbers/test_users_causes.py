@@ -111,6 +111,27 @@ def test_what_the_goal_does_not_have() -> None:
     assert [row[4] for row in surface.lost_points(last) if row[3] == "out-of-goal"] == [POLICY]
 
 
+@pytest.mark.parametrize(
+    ("said", "heard", "errors"),
+    [
+        ((FOUR_STARS,), (FOUR_STARS,), []),
+        ((FOUR_STARS, TYPE_INN), (TYPE_INN, FOUR_STARS), []),
+        ((FOUR_STARS,), ("hotel inform stars=3",), ["value"]),
+        ((FOUR_STARS,), ("hotel recommend stars=4",), ["act"]),
+        ((FOUR_STARS,), ("hotel inform area=4",), ["slot"]),
+        ((FOUR_STARS,), ("train recommend day=friday",), ["invented", "missed"]),
+        ((FOUR_STARS, TYPE_INN), ("hotel inform stars=3", "hotel inform area=inn"), ["slot", "value"]),
+        ((FOUR_STARS,), (), ["missed"]),
+        ((FOUR_STARS,), (FOUR_STARS, TYPE_INN), ["invented"]),
+    ],
+)
+def test_kinds_of_mishearings(said: tuple[str, ...], heard: tuple[str, ...], errors: list[str]) -> None:
+    """Acts are paired by the most that they share; what finds no partner was missed or invented."""
+    record = mishear(talk(HOTEL, [NORTH], said, [PHONE], []), 1, *heard)
+    found = surface.mishearings(surface.users([record]))
+    assert sorted(error for turn, error, _, _ in found if turn == 1) == errors
+
+
 def test_who_heard_something() -> None:
     """One turn is enough."""
     north: list[tuple[str, str, str]] = [("Hotel-Inform", "area", "north")]
