@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
 from typing import Any, NoReturn
 
 from msgspec.structs import replace
@@ -30,17 +29,7 @@ from dialgauge.formats.predictions.states import (
 from dialgauge.formats.row_paths import Pattern, Row, as_text
 from dialgauge.text import encodable
 
-#: Pairs of turns from which on states that keep no slot are refused, and not only noted.
-FEW_PAIRS = 3
-_MAY_BE_CHANGES = (
-    "more than one reading is possible: hardly any state keeps a slot of the turn before, so these may be changes"
-)
-_HOW_TO_SAY = "a mapping says whether states are changes of each turn, predicted: {at: ..., changes: true} or false"
 MAP_IT = "'dialgauge data map {}' proposes a mapping"
-#: Pairs of turns that tell whether states keep slots.
-_PAIRS = 1_000
-#: Different states that are remembered at once.
-_REMEMBERED = 1 << 17
 
 
 class StateReader:
@@ -55,21 +44,6 @@ class StateReader:
         self._mapping, self._file, self._place, self._documented = mapping, file, place, documented
 
     def read(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
-        """The dialogues of rows; states that may be changes are noted or, where there are several, refused."""
-        kept = KeptSlots()
-        for dialogue in self.dialogues(chosen, notes):
-            kept.add(dialogue)
-            yield dialogue
-        stated = [wanted for side in SIDES if (wanted := self._mapping.field(side)) and wanted.changes is not None]
-        vanishing = kept.vanishing
-        if not vanishing or stated:
-            return
-        if len(vanishing) >= FEW_PAIRS:
-            message = f"{_MAY_BE_CHANGES}, as in {vanishing[0]}{self._place('predicted')}"
-            raise DialgaugeError(message, file=self._file, advice=_HOW_TO_SAY)
-        notes.add_at(f"turns that keep no slot of the turn before: {_HOW_TO_SAY}", len(vanishing), vanishing[0])
-
-    def dialogues(self, chosen: Sequence[Row], notes: Notes) -> Iterator[Dialogue]:
         """The dialogues of rows, in the order in which they begin."""
         mapping = self._mapping
         sides = [_Side(name, wanted, mapping) for name in SIDES if (wanted := mapping.field(name)) is not None]
@@ -199,8 +173,6 @@ class _Side:
         self.row: Row | None = None
         self._absent = frozenset(str(value).strip().lower() for value in mapping.absent)
         self._columns: dict[tuple[str, ...], list[tuple[str, str, str]]] = {}
-        #: States by their text: most turns repeat another's.
-        self._states: dict[str, State] = {}
         self._changed: dict[tuple[str, str], Slot] = {}
 
     def prepare(self, chosen: Sequence[Row]) -> None:
@@ -232,10 +204,6 @@ class _Side:
     def state(self, here: Sequence[Row], place: str, notes: Notes) -> State | None:
         """The state in the rows of one turn; None where they say that nothing is recorded."""
         self.row = here[0]
-        plain = len(here) == 1 and not (self.wanted.changes or self.wanted.columns or self._slot)
-        text = _text_at(here[0], self.wanted.at) if plain else ""
-        if text in self._states:
-            return self._states[text]
         slots: list[Slot] = []
         for self.row in here:
             try:
@@ -244,7 +212,7 @@ class _Side:
                 if "answer" not in self.wanted.chain:
                     raise
                 notes.add_at(INVALID, 1, place)
-                found, text = [], ""
+                found = []
             if found is None:
                 return None
             slots += found
@@ -254,10 +222,6 @@ class _Side:
         state, twice = state_of(slots, self._absent)
         if twice:
             notes.add_at(f"gold: {TWO_VALUES}" if self.name == "gold" else TWO_VALUES, twice, place)
-        elif text:
-            if len(self._states) == _REMEMBERED:
-                self._states.clear()
-            self._states[text] = state
         return state
 
     def _slots(self, row: Row) -> list[Slot] | None:
@@ -300,39 +264,6 @@ class _Side:
                 if groups
             ]
         return [(domain, slot, value[name]) for name, domain, slot in self._columns[names]]
-
-
-def _text_at(row: Row, path: str) -> str:
-    """The text at a path; empty where there is none."""
-    try:
-        value = row.get(path)
-    except Misfit:
-        return ""
-    return value if isinstance(value, str) else ""
-
-
-class KeptSlots:
-    """Whether states keep slots from turn to turn: full states nearly always do, changes of each turn nearly never."""
-
-    def __init__(self) -> None:
-        self._kept, self._places = 0, list[str]()
-
-    def add(self, dialogue: Dialogue) -> None:
-        """Look at the pairs of turns of a dialogue; the first thousand pairs decide."""
-        if self._kept + len(self._places) >= _PAIRS:
-            return
-        states = [turn.predicted if turn.predicted is not None else turn.state or {} for turn in dialogue.turns]
-        slots = [{(domain, slot) for domain in state for slot in state[domain]} for state in states]
-        for number, (before, after) in enumerate(pairwise(slots), 1):
-            if before & after:
-                self._kept += 1
-            elif before and after:
-                self._places.append(f"dialogue {dialogue.id}, turn {number}")
-
-    @property
-    def vanishing(self) -> list[str]:
-        """Where no slot of the turn before is left, if that is so of nine pairs in ten or more; else nothing."""
-        return self._places if 10 * self._kept <= len(self._places) else []
 
 
 def the_decoder(values: Iterable[Any]) -> tuple[str, ...]:

@@ -54,8 +54,8 @@ class Field(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     #: The number of the first user turn, and how much is between two.
     first: int = 0
     step: int = 1
-    #: Each turn holds what changed; an absent value empties its slot. States that never keep a slot need a word here.
-    changes: bool | None = None
+    #: Each turn holds what changed; an absent value empties its slot.
+    changes: bool = False
     #: Of ``success``: the words for passed and failed (other words are not judged), or the lowest number that passes.
     true_values: tuple[Scalar, ...] = ()
     false_values: tuple[Scalar, ...] = ()

@@ -102,7 +102,7 @@ def _read(mapping: Mapping, content: Any, part: Part) -> tuple[Mapping, list[Dia
     try:
         held = [row for row in rows(content, mapping.rows, part.name) if row.fits(mapping.where)]
         if mapping.reads == "states":
-            found = list(StateReader(mapping, part.name, documented=True).dialogues(held, notes))
+            found = list(StateReader(mapping, part.name, documented=True).read(held, notes))
         else:
             found = list(LogReader(mapping, notes).read(held[:_SAMPLE], part))
     except (DialgaugeError, Misfit):

@@ -23,11 +23,8 @@ WRITTEN: dict[str, Any] = {
     "pairs": [["hotel-area", "north"], ["hotel-stars", "4"]],
     "triples": [["hotel", "area", "north"], ["hotel", "stars", "4"]],
     "objects": [{"slot": "hotel-area", "value": "north"}, {"slot": "hotel-stars", "value": "4"}],
-    "frames": [{"service": "hotel", "state": {"slot_values": {"hotel-area": ["north"], "stars": ["4"]}}}],
     "multiwoz": {"hotel": {"semi": {"area": "north", "stars": "4"}, "book": {"booked": [], "day": ""}}},
-    "calls": [{"name": "hotel", "arguments": {"area": "north", "stars": "4"}}],
     "equations": "hotel-area=north; hotel-stars: 4",
-    "words": "hotel area north, hotel stars 4",
     "spans": "[hotel] area north stars 4",
 }
 
@@ -76,7 +73,6 @@ def rows_of(*states: Any, **more: Any) -> list[dict[str, Any]]:
         (rows_of({}, FLAT, prediction=FLAT), "more than one reading is possible: which is predicted"),
         (rows_of({}, FLAT, id="x"), "the dialogue may be dialogue_id or id"),
         (rows_of({}, FLAT, output=FLAT), "the states may be state or output"),
-        (rows_of(*({f"hotel-{slot}": "x"} for slot in "abcd")), "these may be changes"),
         (rows_of(FLAT, speaker="system"), "'speaker' says system"),
         (rows_of(FLAT, {"hotel": {"area": "x"}}), "is no"),
         ([{"dialogue_id": "d", "turn": 3, "state": FLAT}], "'d' begins at 3"),

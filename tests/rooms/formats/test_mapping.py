@@ -86,24 +86,6 @@ def test_turns_without_a_row_at_the_end_of_a_dialogue(missing: Any, score: float
     assert float(dialgauge.score(gold, {"mine": read}, measures="JGA", intervals=False)[0]["JGA"]) == score
 
 
-def changing(dialogues: int) -> list[dict[str, Any]]:
-    slots = ("area", "stars")
-    return [{"id": f"d{n}", "turn": t, "s": {f"hotel-{slots[t]}": "x"}} for n in range(dialogues) for t in range(2)]
-
-
-def test_states_that_keep_no_slot_are_noted_or_refused_until_the_mapping_says_what_they_are() -> None:
-    mapping = Mapping(reads="states", dialogue="id", turn="turn", predicted=Field(at="s", written="flat"))
-    [note] = dialgauge.read(changing(1), format=mapping).notes.counts
-    assert "changes" in note
-    with pytest.raises(DialgaugeError, match="may be changes"):
-        dialgauge.read(changing(3), format=mapping)
-    for changes, last in ((False, {"stars": ("x",)}), (True, {"area": ("x",), "stars": ("x",)})):
-        said = msgspec.structs.replace(mapping, predicted=Field(at="s", written="flat", changes=changes))
-        corpus = dialgauge.read(changing(3), format=said)
-        assert corpus[0].turns[-1].predicted == {"hotel": last}
-        assert not corpus.notes.counts
-
-
 def test_a_number_inside_of_a_text_is_refused_with_the_pattern_that_takes_it_out() -> None:
     lines = [{"key": f"MUL1-{turn}", "out": {"hotel-area": "north"}} for turn in range(2)]
     mapping = Mapping(reads="states", dialogue="key", turn="key", predicted=Field(at="out", written="flat"))

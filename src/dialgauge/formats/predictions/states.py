@@ -29,8 +29,6 @@ ABSENT = frozenset({"", "none", "not mentioned"})
 EMPTY: tuple[Any, ...] = (None, "", [], {})
 #: A longer answer of a model is no state, and in one of them no more than so many beginnings are tried.
 MOST_TEXT, _MOST_STARTS = 50_000, 50
-_MULTIWOZ = frozenset("attraction bus hospital hotel police restaurant taxi train".split())  # noqa: SIM905
-_TWO_WORDS = ("book ", "leave at ", "arrive by ", "price range ")
 _SPAN_SLOTS = frozenset(
     "area arrive arriveby day departure dest destination food internet leave leaveat name parking people price "  # noqa: SIM905
     "pricerange stars stay time type".split()
@@ -140,17 +138,6 @@ def objects(value: Any) -> Iterator[Slot]:
         yield (*named, item["value"])
 
 
-def frames(value: Any) -> Iterator[Slot]:
-    """``[{"service": "hotel", "state": {"slot_values": {"hotel-area": ["north"]}}}]``, as in SGD."""
-    for frame in _list(value, "frames"):
-        state = _object(_object(frame, "a service with a state").get("state"), "slot_values")
-        service = frame.get("service")
-        if not isinstance(service, str):
-            raise Misfit(f"{shown(frame)} has no service")
-        for slot, given in _object(state.get("slot_values", {}), "slots with values").items():
-            yield service, slot.removeprefix(f"{service}-"), given
-
-
 def multiwoz(value: Any) -> Iterator[Slot]:
     """``{"hotel": {"semi": {"area": "north"}, "book": {"people": "2"}}}``; slots of book become ``book people``."""
     for domain, parts in _object(value, "domains with semi and book").items():
@@ -160,20 +147,6 @@ def multiwoz(value: Any) -> Iterator[Slot]:
             for slot, given in _object(slots, "slots with values").items():
                 if slot != "booked":
                     yield domain, f"book {slot}" if part == "book" else slot, given
-
-
-def calls(value: Any) -> Iterator[Slot]:
-    """``[{"name": "hotel", "arguments": {"area": "north"}}]``; a name is a domain, its arguments are slots."""
-    for call in [value] if isinstance(value, dict) else _list(value, "calls"):
-        inner = _object(call, "a call")
-        inner = _object(inner.get("function", inner), "a function")
-        if not isinstance(inner.get("name"), str) or "arguments" not in inner:
-            raise Misfit(f"{shown(call)} is not a name with arguments")
-        arguments = inner["arguments"]
-        if isinstance(arguments, str):
-            arguments = open_json(arguments)
-        for slot, given in _object(arguments, "arguments").items():
-            yield inner["name"], slot, given
 
 
 def equations(value: Any) -> Iterator[Slot]:
@@ -209,24 +182,6 @@ def _equations(text: Any) -> Iterator[Slot]:
 def _unquoted(text: str) -> str:
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
-
-
-def words(value: Any) -> Iterator[Slot]:
-    """``["hotel area north"]`` or ``hotel area north, hotel stars 4``, with MultiWOZ's domains.
-
-    Slots have one word, or are book …, leave at, arrive by, price range. A comma that no domain follows belongs to the
-    value.
-    """
-    if isinstance(value, str):
-        value = re.split(rf"\s*,\s*(?=(?:{'|'.join(sorted(_MULTIWOZ))})\s)", value.strip())
-    for text in _list(value, "domain slot value"):
-        domain, _, rest = text.partition(" ") if isinstance(text, str) else ("", "", "")
-        cut = 2 if rest.startswith(_TWO_WORDS) else 1
-        pieces = rest.split(" ", cut)
-        named = len(pieces) > cut and re.fullmatch(r"\w+(?: \w+)?", " ".join(pieces[:cut]))
-        if domain not in _MULTIWOZ or not named or pieces[cut].startswith(("is ", "= ")):
-            raise Misfit(f"{shown(text)} is not domain slot value")
-        yield domain, " ".join(pieces[:cut]), pieces[cut]
 
 
 def spans(value: Any) -> Iterator[Slot]:
@@ -275,11 +230,8 @@ DECODERS: dict[str, Decoder] = {
         pairs,
         triples,
         objects,
-        frames,
         multiwoz,
-        calls,
         equations,
-        words,
         spans,
     )
 }
