@@ -398,12 +398,6 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
     return [task for task, instructions in by_task.items() if len(instructions) > 1]
 
 
-def contradicted_sentence(odd: Sequence[str], conversations: int, most: int = 3) -> str:
-    """A sentence about conversations whose reward contradicts its parts, without the full stop."""
-    which = f"{len(odd):,} of {counted(conversations, 'conversation')} ({some_of(odd, most)})"
-    return f"the recorded reward is not what the parts stored with it give in {which}"
-
-
 def differing_sentence(tasks: Sequence[str]) -> str:
     """A sentence about such tasks, without the full stop."""
     return (

@@ -54,27 +54,6 @@ def test_a_grader_that_says_what_the_log_says_has_the_interval_of_its_pass_rate(
         assert list(grader["pass_rate"].values()) == pytest.approx([score.value, score.low, score.high])
 
 
-@pytest.mark.parametrize(("gradings", "regraded"), [(2, 60), (5, 60), (20, 60), (2, 20)])
-def test_the_spread_of_a_coin_is_that_of_a_coin_however_often_it_was_thrown(gradings: int, regraded: int) -> None:
-    draws, balance = np.random.default_rng(3), []
-    for _ in range(40):
-        verdicts = [
-            GraderVerdict(f"{task}#0", str(task), "coin", str(number), bool(draws.random() < 0.5))
-            for task in range(60)
-            for number in range(gradings if task < regraded else 1)
-        ]
-        [figures] = judge_figures(verdicts, resamples=0).graders
-        balance.append((figures.spread or 0.0) ** 2 * 60)
-    assert fmean(balance) == pytest.approx(0.25, rel=0.06)
-    assert judge_figures(graded("bot", a0="++", a1="--")).graders[0].spread == 0.0
-    assert judge_figures(graded("bot", a0="+", a1="-")).graders[0].spread is None
-
-
-def test_rogan_gladen_by_hand_and_where_the_test_is_perfect() -> None:
-    assert rogan_gladen(60, 100, 45, 50, 40, 50)[0] == pytest.approx((0.6 + 0.8 - 1) / (0.9 + 0.8 - 1))
-    assert rogan_gladen(30, 100, 50, 50, 50, 50)[0] == pytest.approx(0.3)
-
-
 @pytest.mark.parametrize(("true", "sensitivity", "specificity"), [(0.4, 0.9, 0.85), (0.15, 0.8, 0.95)])
 def test_the_interval_covers_the_true_share(true: float, sensitivity: float, specificity: float) -> None:
     draws, covered = np.random.default_rng(1), []

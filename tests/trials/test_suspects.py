@@ -25,7 +25,7 @@ from dialgauge.trials import (
     task_facts,
 )
 from dialgauge.trials.audit import replay_conversation
-from dialgauge.trials.evidence import Deviation, WrongValue
+from dialgauge.trials.evidence import Deviation
 from dialgauge.trials.suspects import measured_suspects
 from dialgauge.worlds.tools import GoldCall, ToolTask, load_tool_domain
 from support.agent_results import desk_tasks, tau2_file, tau_file, tau_result
@@ -46,9 +46,8 @@ def evidence(**given: Any) -> FailureEvidence:
     return FailureEvidence(**usual | given)
 
 
-def wrong(argument: str, *, made: str = "MCO", source: str = "tool", known: str = "instruction") -> Deviation:
-    value = WrongValue(argument=argument, made=made, source=source, known=known)  # type: ignore[arg-type]
-    return Deviation(kind="wrong", tool="book", message=6, values=(value,))
+def wrong(argument: str) -> Deviation:
+    return Deviation(kind="wrong", tool="book", message=6, arguments=(argument,))
 
 
 MISSING = Deviation(kind="missing", tool="cancel", message=4, fate="refused")
@@ -78,7 +77,6 @@ EARLY, REPEATED = fault("early_end", 9), fault("repeated", 5)
         ({"deviations": (MISSING,), "faults": (EARLY,)}, "both", "not_done_refused"),
         ({"deviations": (MISSING,), "unidentified": 2}, "user", "unidentified"),
         ({"deviations": (MISSING,), "unidentified": 2, "insists_on_record": True}, "both", "insists"),
-        ({"deviations": (wrong("origin", source="user"),)}, "both", "said_otherwise"),
         ({"deviations": (wrong("payment_id"),)}, "task", "unknowable"),
         ({"deviations": (wrong("payment_id"),), "payment_told": True}, "agent", "wrong_value"),
         ({"deviations": (wrong("dob"),), "unsupported": ("dob",)}, "task", "unknowable"),
@@ -166,33 +164,6 @@ def test_foreign_failures_have_no_suspect(tmp_path: Path) -> None:
 def test_trials_beyond_the_plan_are_left_out_as_coverage_leaves_them_out(tmp_path: Path) -> None:
     log = tau2_file(tmp_path / "log.json", {"a": ("desk", [1.0, 0.0, 0.0]), "b": ("desk", [0.0])}, 2)
     assert [each.evidence.conversation for each in suspected(log)] == ["a#1", "b#0"]
-
-
-@pytest.mark.parametrize(
-    ("said", "value", "argument", "source"),
-    [
-        ("5. and then?", "5", "payment_methods.amount", "untold"),
-        ("at 5:30 from gate 5", "5", "amount", "untold"),
-        ("i pay $5 now", "5", "payment_methods.amount", "user"),
-        ("i have 5 checked bags", "5", "total_baggages", "user"),
-        ("no, thanks", "no", "insurance", "untold"),
-        ("no travel insurance", "no", "insurance", "user"),
-        ("it was 1,250 dollars", "250", "amount", "nowhere"),
-        ("it was 250.00 dollars", "250", "amount", "user"),
-        ("to ORD", "ORD", "origin", "user"),
-    ],
-)
-def test_a_short_number_is_evidence_beside_what_it_counts_only(
-    said: str, value: str, argument: str, source: str
-) -> None:
-    names = argument.split(".")
-    made: Any = value
-    for name in reversed(names):
-        made = {name: made}
-    expected = (GoldCall("book", {"item_id": "i"}),)
-    made = (called("book", {**made, "item_id": "i"}, "{}", 2),)
-    [deviation] = evidence_of(made, (("user", said, 1),), expected).deviations
-    assert [each.source for each in deviation.values] == [source]
 
 
 def test_an_error_of_the_machinery_is_nobodys(tmp_path: Path) -> None:

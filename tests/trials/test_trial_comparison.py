@@ -104,8 +104,7 @@ class TestSettling:
             drawn(tmp_path, "a", chances, trials, seed),
             drawn(tmp_path, "b", chances + gain, trials, seed + 1000),
         ]
-        comparison = compare_runs(score_results(files, resamples=0).runs, resamples=2000)
-        return settling(comparison, "a", "b")
+        return settling(compare_runs(score_results(files, resamples=0).runs, resamples=2000), "a", "b")
 
     def test_what_is_needed_shrinks_the_error_to_what_shows_the_difference(self, tmp_path: Path) -> None:
         """Agents that differ alike on all tasks: the error falls as one over the root of tasks times trials."""
@@ -115,9 +114,6 @@ class TestSettling:
         assert one.tasks_needed == pytest.approx(60 * ratio, abs=1)
         # Trials cannot do better than tasks, where nothing but trials is noise they do about as well.
         assert one.trials_needed >= 4 * ratio - 1
-
-    def test_a_clear_difference_is_settled(self, tmp_path: Path) -> None:
-        assert self.made(tmp_path, trials=8, tasks=100, gain=0.3).settled
 
     def test_single_trials_leave_the_noise_unknown(self, tmp_path: Path) -> None:
         one = self.made(tmp_path, trials=1, tasks=60, gain=0.05)
@@ -143,11 +139,10 @@ class TestSettling:
         found, detectable = [], []
         for seed in range(80):
             files = [drawn(tmp_path, "a", chances, 3, 2 * seed), drawn(tmp_path, "b", chances + 0.175, 3, 2 * seed + 1)]
-            one = settling(
-                compare_runs(score_results(files, resamples=0, measures=["pass^1"]).runs, resamples=300), "a", "b"
-            )
-            found.append(one.settled)
-            detectable.append(one.detectable)
+            runs = score_results(files, resamples=0, measures=["pass^1"]).runs
+            comparison = compare_runs(runs, resamples=300)
+            found.append(comparison.difference("a", "b", "pass^1").significant)
+            detectable.append(settling(comparison, "a", "b").detectable)
         assert np.mean([value for value in detectable if value is not None]) == pytest.approx(0.175, abs=0.02)
         assert 0.65 <= np.mean(found) <= 0.95
 
@@ -172,7 +167,7 @@ def test_other_verdicts_on_the_same_words_are_named() -> None:
     again = [row | {"success": row["success"] or row["task_id"] == "t5"} for row in rows]
     for other, told in ((rows, False), (again, True)):
         comparison = dialgauge.compare(score_results({"old": rows, "again": other}, resamples=0), resamples=10)
-        notes = [note for note in comparison.notes if "word for word the same, and judged otherwise" in note]
+        notes = [note for note in comparison.notes if "word for word the same and judged differently" in note]
         assert bool(notes) == told and all(note.startswith("2 conversations of old and again") for note in notes)
 
 

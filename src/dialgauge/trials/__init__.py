@@ -6,16 +6,13 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.trials.audit import (
-        LogAudit as LogAudit,
-        audit_log as audit_log,
-        regrade as regrade,
-    )
+    from dialgauge.trials.audit import LogAudit as LogAudit, audit_log as audit_log
     from dialgauge.trials.comparison import Settling as Settling, settling as settling
     from dialgauge.trials.conversations import doubts as doubts
     from dialgauge.trials.evidence import FailureEvidence as FailureEvidence, failure_evidence as failure_evidence
     from dialgauge.trials.facts import TaskFacts as TaskFacts, task_facts as task_facts
     from dialgauge.trials.judges import (
+        Estimate as Estimate,
         GraderVerdict as GraderVerdict,
         JudgeFigures as JudgeFigures,
         judge_figures as judge_figures,
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from dialgauge.trials.scoring import score_attempts as score_attempts, score_results as score_results
     from dialgauge.trials.suspects import (
         SUSPECTS as SUSPECTS,
-        Estimate as Estimate,
         Failure as Failure,
         Measured as Measured,
         Sign as Sign,

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.dialogue import Call, Dialogue, End, Speaker
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import contradicts_parts
 from dialgauge.runs import frame_of
 from dialgauge.trials.facts import TaskFacts, fact_codes, task_facts
-from dialgauge.trials.log import PASSED, TrialLog, has_passed
+from dialgauge.trials.log import PASSED, TrialLog
 from dialgauge.worlds import tools
 from dialgauge.worlds.tools import (
     AgentText,
@@ -34,8 +33,6 @@ NoReplay: TypeAlias = Literal["", "no world", "calls in prose"]
 _FINISHED: dict[End, bool | None] = {"finished": True, "limit": False, "infrastructure": False, "unknown": None}
 #: Parts under τ²'s names: what τ-bench calls ``r_actions`` is its test of the data.
 _PARTS = {"r_actions": "DB", "r_outputs": "COMMUNICATE"}
-#: The parts that a replay cannot judge, each with the field of a task that defines it.
-_ABOUT = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
 _FACTS: dict[str, Any] = {"task": "String", "fact": "String", "about": "List(String)"}
 _REPLAYS: dict[str, Any] = {
     "dialogue": "String", "recorded": "Float64", "replayed": "Float64", "agrees": "Boolean", "contradicts": "String",
@@ -219,67 +216,3 @@ def _replay_facts(done: Replay) -> dict[str, Any]:
         "renamed": tuple(dict.fromkeys(call.renamed for call in done.calls if call.renamed)),
         "first_drift": None if first is None else (first.recorded.message, first.recorded.name),
     }
-
-
-class Regraded(Struct, frozen=True, kw_only=True):
-    """The conversations that other tasks can grade: with their recorded verdicts, and graded again."""
-
-    before: TrialLog
-    after: TrialLog
-    #: Tasks of the log whose user was told something else, so that the conversation is no trial of the new task.
-    other_instruction: tuple[str, ...]
-    #: Tasks of the log that the other version does not have.
-    missing: tuple[str, ...]
-    #: Conversations with a part that only a model could judge again.
-    open: tuple[str, ...]
-
-
-def regrade(log: TrialLog, tasks: Sequence[ToolTask], world: ToolDomain) -> Regraded:
-    """Grade the conversations of a log under other tasks, where their instructions are the same."""
-    stored = log.corpus.notes.tasks if log.corpus is not None else []
-    before = {task.id: task for task in tasks_of_log(log.dialogues, stored, None, log.file)[0] or world.tasks}
-    after = {task.id: task for task in tasks}
-    changed = [
-        task for task in log.tasks if task in before and task in after and _told(before[task]) != _told(after[task])
-    ]
-    pairs: list[tuple[Dialogue, Dialogue]] = []
-    undecided = []
-    for dialogue in log.dialogues:
-        task = dialogue.ended.task
-        if task not in after or task in changed:
-            continue
-        passed = _verdict(dialogue, before.get(task), after[task], world)
-        if passed is None:
-            undecided.append(dialogue.id)
-            continue
-        old = structs.replace(dialogue.ended, success=has_passed(dialogue), parts={})
-        new = structs.replace(old, success=passed, reward=float(passed))
-        pairs.append((structs.replace(dialogue, outcome=old), structs.replace(dialogue, outcome=new)))
-    if not pairs:
-        raise DialgaugeError("no conversation can be graded by these tasks: none has their ids and instructions")
-    return Regraded(
-        before=TrialLog(f"{log.name} as recorded", [old for old, _ in pairs]),
-        after=TrialLog(f"{log.name} graded again", [new for _, new in pairs]),
-        other_instruction=tuple(changed),
-        missing=tuple(task for task in log.tasks if task not in after),
-        open=tuple(undecided),
-    )
-
-
-def _told(task: ToolTask) -> list[str]:
-    return task.instruction.split()
-
-
-def _verdict(dialogue: Dialogue, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
-    """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
-    graded = replay_conversation(dialogue, after, world)
-    if graded.finished is False or False in graded.replay_parts.values():
-        return False
-    for part in (part for part, holds in graded.replay_parts.items() if holds is None):
-        field = _ABOUT.get(part)
-        same = before is not None and field is not None and getattr(before, field) == getattr(after, field)
-        if not same or part not in graded.recorded_parts:
-            return None
-        if not graded.recorded_parts[part]:
-            return False
-    return graded.finished  # None: the log does not say how it ended

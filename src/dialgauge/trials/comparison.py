@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dialgauge.comparison import Pairing
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance, uneven_trials
+from dialgauge.report import PERCENT, Column, Number, Table
 from dialgauge.text import Note, counted, note_kind, some_of
-from dialgauge.trials.conversations import per_task_stands, stored_integrity
+from dialgauge.trials.conversations import per_task_stands, rows
 from dialgauge.trials.words import coverage_sentence
-
-#: Notes on what is counted as a pass, or as a task.
-PASS_NOTES = frozenset({"verdict"})
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Comparison
@@ -40,47 +38,35 @@ _NAMED = 10
 class Settling(Struct, frozen=True, kw_only=True):
     """What it would take to settle the difference in pass^1 that was seen; None is not known, or not possible."""
 
-    first: str
-    second: str
     difference: float
-    settled: bool
     #: The true difference that these tasks and trials show 8 times in 10.
-    detectable: float | None
-    tasks: int
-    trials: tuple[int, int]
+    detectable: float | None = None
     #: How many trials of each task, with these tasks, would show the difference seen 8 times in 10.
-    trials_needed: int | None
+    trials_needed: int | None = None
     #: How many tasks like these, with these trials.
-    tasks_needed: int | None
+    tasks_needed: int | None = None
     why: str = ""
 
 
 def settling(comparison: Comparison, first: str, second: str) -> Settling:
     """What would settle the difference of two runs in pass^1."""
-    difference = comparison.difference(first, second, PASS_1)
-    counts = [_counts(comparison.runs[name], comparison.dialogues) for name in (first, second)]
-    trials = tuple(max(trials for _, trials in count) for count in counts)
+    difference = comparison.difference(first, second, PASS_1).difference
     detectable = comparison.detectable_between(first, second, PASS_1)
-    known = math.isfinite(detectable)
-    made = Settling(
-        first=first,
-        second=second,
-        difference=difference.difference,
-        settled=difference.significant,
-        detectable=detectable if known else None,
-        tasks=len(comparison.dialogues),
-        trials=(trials[0], trials[1]),
-        trials_needed=None,
-        tasks_needed=None,
-    )
-    if not known or abs(difference.difference) < _NOTHING:
-        why = "no difference was seen" if known else "nothing varies, or there are too few tasks"
-        return structs.replace(made, why=why)
+    if not math.isfinite(detectable):
+        return Settling(difference=difference, why="nothing varies, or there are too few tasks")
+    if abs(difference) < _NOTHING:
+        return Settling(difference=difference, detectable=detectable, why="no difference was seen")
     # What is detected 8 times in 10 grows with the error, the root of the variance.
-    shrunk = (difference.difference / detectable) ** 2
+    shrunk = (difference / detectable) ** 2
+    counts = [_counts(comparison.runs[name], comparison.dialogues) for name in (first, second)]
     trials_needed, why = _trials_needed(counts, shrunk)
-    tasks_needed = math.ceil(round(made.tasks / shrunk, 6))
-    return structs.replace(made, trials_needed=trials_needed, tasks_needed=tasks_needed, why=why)
+    return Settling(
+        difference=difference,
+        detectable=detectable,
+        trials_needed=trials_needed,
+        tasks_needed=math.ceil(round(len(comparison.dialogues) / shrunk, 6)),
+        why=why,
+    )
 
 
 def _trials_needed(counts: Sequence[Sequence[tuple[int, int]]], shrunk: float) -> tuple[int | None, str]:
@@ -105,6 +91,29 @@ def _counts(run: Run, tasks: Sequence[str]) -> list[tuple[int, int]]:
     scored = run.table("trials").filter("scored").group_by("task").agg(pl.col("success").sum(), pl.len())
     by_task = {task: (int(passed), int(trials)) for task, passed, trials in scored.iter_rows()}
     return [by_task.get(task, (0, 0)) for task in tasks]
+
+
+def settled(comparison: Comparison) -> Table | None:
+    """What it would take to settle the differences in pass^1."""
+    if PASS_1 not in comparison.measures:
+        return None
+    table = Table(
+        "What would settle the difference in pass^1?",
+        [
+            Column("first"),
+            Column("second"),
+            Column("difference", Number(percent=True, signed=True)),
+            Column("detectable", PERCENT, help="the true difference that is found with 80% power"),
+            Column("trials needed", help="of each of these tasks, to find a true difference of this size"),
+            Column("tasks needed", help="or this many tasks like these, with as many trials"),
+            Column("unknown because", spare=1),
+        ],
+    )
+    for pair in comparison.pairs:
+        names = [comparison.systems[place] for place in pair]
+        made = settling(comparison, *names)
+        table.add(*names, made.difference, made.detectable, made.trials_needed, made.tasks_needed, made.why)
+    return table
 
 
 class TrialsPairing(Pairing):
@@ -136,55 +145,37 @@ class TrialsPairing(Pairing):
         return dict(run.table("trials").select("dialogue", "task").rows())
 
     def warnings(self, runs: Sequence[Run]) -> list[str]:
-        """How much of each file there is, and which tasks not all files have."""
-        notes: list[str] = [
-            Note("complete" if run.coverage.complete else "coverage", f"{run.name}: {coverage_sentence(run)}")
-            for run in runs
-        ]
-        notes += [
-            Note("integrity", f"{run.name}: {counted(len(integrity.foreign), 'conversation')} of another task")
-            for run in runs
-            if (integrity := stored_integrity(run)) is not None and integrity.foreign
-        ]
-        notes += [
-            Note(note_kind(note), f"{run.name}: {note}")
-            for run in runs
-            for note in run.notes
-            if note_kind(note) in PASS_NOTES
-        ]
-        notes += [
-            Note("uneven_trials", f"{run.name}: {uneven}")
-            for run in runs
-            if (uneven := uneven_trials(run.details.get("pass_tasks", {})))
-        ]
+        """How much of each log there is, what counts as a pass, and which tasks not all logs have."""
+        notes: list[str] = []
         tasks = {run.id: run.table("trials")["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()
         for run in runs:
-            alone = [task for task in tasks[run.id] if task not in shared]
-            if alone:
+            found = [Note("complete" if run.coverage.complete else "coverage", coverage_sentence(run))]
+            if foreign := rows(run, "task_match", match="foreign"):
+                found.append(Note("integrity", f"{counted(len(foreign), 'conversation')} of another task"))
+            found += [Note("verdict", note) for note in run.notes if note_kind(note) == "verdict"]
+            if uneven := uneven_trials(run.details.get("pass_tasks", {})):
+                found.append(Note("uneven_trials", uneven))
+            if alone := [task for task in tasks[run.id] if task not in shared]:
                 listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
-                notes.append(Note("not_shared", f"{run.name}: {listed}"))
+                found.append(Note("not_shared", listed))
+            notes += [Note(note.kind, f"{run.name}: {note}") for note in found]
         return [*notes, *super().warnings(runs)]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
-        """Different numbers of trials change the noise, and nothing else; the same words ask for the same verdict."""
-        shared: dict[str, list[str]] = {}
+        """Whether verdicts changed and not agents, different numbers of trials, and what is noted of each run."""
+        notes = _judged_apart(runs)
+        trials = {run.name: run.details["planned"]["trials"] for run in runs}
+        if len(set(trials.values())) > 1:
+            listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
+            sentence = f"the numbers of trials differ ({listed}): pass^k and Flips can be compared, TrialNoise cannot"
+            notes.append(Note("trials_differ", sentence))
+        noted: dict[str, list[str]] = {}
         for run in runs:
             for note in run.notes:
-                if note_kind(note) not in PASS_NOTES:  # these are said of each run as warnings
-                    shared.setdefault(str(note), []).append(run.name)
-        own = [f"{', '.join(names)}: {note}" for note, names in shared.items()]
-        return [*_judged_apart(runs), *self._trial_notes(runs), *own]
-
-    def _trial_notes(self, runs: Sequence[Run]) -> list[str]:
-        trials = {run.name: run.details["planned"]["trials"] for run in runs}
-        if len(set(trials.values())) < 2:
-            return []
-        listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
-        sentence = (
-            f"the numbers of trials differ ({listed}): pass^k and Flips compare all the same, TrialNoise does not"
-        )
-        return [Note("trials_differ", sentence)]
+                if note_kind(note) != "verdict":  # said of each run as a warning
+                    noted.setdefault(note, []).append(run.name)
+        return [*notes, *(f"{', '.join(names)}: {note}" for note, names in noted.items())]
 
     def excluded(self, run: Run, measure: str) -> Collection[str]:
         """Tasks that a run has without a score on a measure, such as pass^4 where only two trials were made."""
@@ -197,23 +188,20 @@ class TrialsPairing(Pairing):
 
 
 def _judged_apart(runs: Sequence[Run]) -> list[str]:
-    """Conversations of two runs that are word for word the same, and have other verdicts: what was changed is these."""
+    """Conversations of two runs that are word for word the same and have different verdicts."""
     if len(runs) != 2 or not all(run.has_corpus for run in runs):
         return []
     first, second = (run.table("trials").select("dialogue", "success", "turns", "calls") for run in runs)
     said = first.filter(first["turns"] > 0)  # of others nobody kept what was said
     alike = said.join(second, on=["dialogue", "turns", "calls"], nulls_equal=True)
     other = set(alike.filter(alike["success"] != alike["success_right"])["dialogue"])
-    if not other:
-        return []
-    turns = [{each.id: each.turns for each in run.dialogues() if each.id in other} for run in runs]
+    turns = [{each.id: each.turns for each in run.dialogues() if each.id in other} for run in runs] if other else []
     same = sum(turns[0].get(name) == turns[1].get(name) for name in other)
     if not same:
         return []
-    sentence = (
-        f"{counted(same, 'conversation')} of {runs[0].name} and {runs[1].name} are word for word the same, and judged"
-    )
-    return [Note("judged_apart", f"{sentence} otherwise: there the verdicts changed, not the agent")]
+    names = f"{runs[0].name} and {runs[1].name}"
+    sentence = f"{counted(same, 'conversation')} of {names} are word for word the same and judged differently"
+    return [Note("judged_apart", f"{sentence}: there the verdicts changed, not the agent")]
 
 
 PAIRING = TrialsPairing()

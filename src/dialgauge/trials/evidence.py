@@ -1,14 +1,13 @@
 """What a failed conversation shows, before anybody is suspected.
 
-Writes are compared with the expected ones. A value that differs is traced to where it came from; an expected write that
-was not made, to whether the user ever spoke of it and what the agent said. Nothing here decides.
+Writes are compared with the expected ones; of one that was not made it is found out whether the user ever spoke of it,
+and what the agent said. Nothing here decides.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from math import inf
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -22,9 +21,6 @@ from dialgauge.worlds.tools import GoldCall, ToolDomain, ToolTask, canonical, id
 
 #: Who or what ended it; ``error``: something technical; ``untold``: the log does not say it.
 Ended: TypeAlias = Literal["user", "agent", "steps", "error", "untold"]
-#: Where a value came from, the first that has it: the user's instruction, a tool's answer, the user's words, nowhere.
-#: Numbers of one or two digits, yes and no occur by chance: ``untold`` unless their subject stands next to them.
-Source: TypeAlias = Literal["instruction", "user", "tool", "nowhere", "untold"]
 #: An expected write that was not made: it was the user's own to make, the agent handed the user over, the user never
 #: spoke of it, the agent tried and failed, refused it, or just left it.
 Fate: TypeAlias = Literal["users", "transferred", "unvoiced", "failed", "refused", "left"]
@@ -60,24 +56,11 @@ _WHO = re.compile(r"user id|customer id|phone number|e-?mail", re.IGNORECASE)
 _RECORD = re.compile(r"(?:reservation|booking|confirmation|order)\s+(?:id|number|code)", re.IGNORECASE)
 #: Identifiers of records: what a call is about.
 _ABOUT = ("reservation_id", "order_id", "customer_id", "line_id", "user_id")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 #: Arguments of a missing call that are named.
 _FEW = 3
-#: Values that prove nothing by themselves.
-_SHORT = re.compile(r"\d{1,2}|yes|no", re.IGNORECASE)
-
 
 #: A call and who made it.
 _Made: TypeAlias = tuple[Speaker, Call]
-
-
-class WrongValue(Struct, frozen=True, kw_only=True):
-    """A value of a write that differs from the expected one: where it came from, and where the expected one was."""
-
-    argument: str
-    made: str
-    source: Source
-    known: Source
 
 
 class Deviation(Struct, frozen=True, kw_only=True):
@@ -87,7 +70,8 @@ class Deviation(Struct, frozen=True, kw_only=True):
     tool: str
     message: int | None = None
     fate: Fate | None = None
-    values: tuple[WrongValue, ...] = ()
+    #: Of a wrong call: the arguments that differ.
+    arguments: tuple[str, ...] = ()
     #: Of a missing call: arguments that no call of this tool had; only the record's id, if that is among them.
     lacking: str = ""
 
@@ -193,32 +177,12 @@ class _Known:
         #: The message of a call that handed the user over.
         self.transfer = next((call.message for _, call in self.calls if call.name.startswith("transfer")), None)
 
-    def user_said(self, before: float = inf) -> str:
-        texts = (turn for turn in self.texts if turn.speaker == "user")
-        return "\n".join(turn.text for turn in texts if (turn.source or 0) < before).lower()
-
-    def shown(self, before: float = inf) -> str:
-        """Answers of tools."""
-        calls = (call for _, call in self.calls if (call.message or 0) < before)
-        return "\n".join(call.result or "" for call in calls if not call.failed).lower()
-
-    def source(self, value: str, argument: str, before: float = inf) -> Source:
-        if not value:
-            return "nowhere"
-        wanted = _wanted(value.lower(), argument.rpartition(".")[2].lower())
-        if wanted.search(self.instruction):
-            return "instruction"
-        if wanted.search(self.shown(before)):
-            return "tool"
-        if wanted.search(self.user_said(before)):
-            return "user"
-        return "untold" if _SHORT.fullmatch(value) else "nowhere"
-
     @property
     def unidentified(self) -> int | None:
         """Where the agent first asks who the user is, if nobody ever says."""
         ids = _USER_ID.findall(self.instruction)
-        if not ids or identifiers_of(self._dialogue) or any(each in self.user_said() for each in ids):
+        said = "\n".join(turn.text for turn in self.texts if turn.speaker == "user").lower()
+        if not ids or identifiers_of(self._dialogue) or any(each in said for each in ids):
             return None
         return next((turn.source or 0 for turn in self._asking(_WHO, _RECORD)), None)
 
@@ -258,18 +222,6 @@ def _refuses(text: str, matter: str) -> bool:
     return any(_REFUSES.search(part) and re.search(matter, part.lower()) for part in parts)
 
 
-def _wanted(value: str, argument: str) -> re.Pattern[str]:
-    """How a value stands in a text: as a whole word or number, a short one beside what its argument is about."""
-    own = re.escape(value)
-    if _NUMBER.fullmatch(value):
-        own = rf"(?<!\w)(?<!\d[.,:/-]){own}(?:\.0+)?(?!\w)(?![.,:/-]\d)"
-    if not _SHORT.fullmatch(value):
-        return re.compile(rf"(?<!\w){own}(?!\w)")
-    words = argument.split("_")
-    about = "|".join(_SPOKEN[word] for word in words if word in _SPOKEN) or "|".join(map(re.escape, words))
-    return re.compile(rf'"{re.escape(argument)}":\s?"?{own}|\$\s?{own}|{own}\s(?:[a-z-]+\s){{0,2}}(?:{about}|dollars)')
-
-
 def _record(arguments: Any) -> str:
     given = arguments if isinstance(arguments, dict) else {}
     names = [*_ABOUT, *(name for name in given if name.endswith("_id"))]
@@ -292,9 +244,10 @@ def _deviations(expected: Sequence[GoldCall], made: Sequence[_Made], known: _Kno
             lacking = _lacking(gold, made)
             yield Deviation(kind="missing", tool=gold.name, message=message, fate=fate, lacking=lacking)
         else:
-            like = calls[place]
-            values = tuple(_wrong_values(gold.arguments, like.arguments, known, like.message or 0))
-            yield Deviation(kind="wrong", tool=gold.name, message=like.message or 0, values=values)
+            wanted, given = _texts_in(gold.arguments), _texts_in(calls[place].arguments)
+            differing = [leaf for leaf in wanted if leaf not in given] + [leaf for leaf in given if leaf not in wanted]
+            names = tuple(dict.fromkeys(name for name, _ in differing))
+            yield Deviation(kind="wrong", tool=gold.name, message=calls[place].message or 0, arguments=names)
     for place, (side, call) in enumerate(done):
         if place not in pairs and side != "user":  # what a user tries on its own device is nobody's fault
             yield Deviation(kind="extra", tool=call.name, message=call.message)
@@ -318,24 +271,6 @@ def _exactly(call: GoldCall | Call) -> str:
 def _tool_and_record(call: GoldCall | Call) -> str | None:
     """What a call is to do, and on what; nothing of a call that the user is to make."""
     return None if isinstance(call, GoldCall) and call.by_user else f"{call.name} {_record(call.arguments)}"
-
-
-def _wrong_values(expected: Any, made: Any, known: _Known, message: int) -> Iterator[WrongValue]:
-    wanted, given = _texts_in(expected), _texts_in(made)
-    missing = [each for each in wanted if each not in given]
-    surplus = [each for each in given if each not in wanted]
-    for path in dict.fromkeys(path for path, _ in [*missing, *surplus]):
-        should = [text for name, text in missing if name == path]
-        was = [text for name, text in surplus if name == path]
-        for number in range(max(len(should), len(was))):
-            value = should[number] if number < len(should) else ""
-            text = was[number] if number < len(was) else ""
-            yield WrongValue(
-                argument=path,
-                made=text,
-                source=known.source(text, path, message),
-                known=known.source(value, path, message),
-            )
 
 
 def _texts_in(arguments: Any) -> list[tuple[str, str]]:

@@ -20,12 +20,9 @@ def graders(run: Run) -> Table | None:
     pairs = grader_pairs(run)
     passes = [name for name in run.scores if name.startswith("pass^") and "[" not in name]
     most = max((int(name.removeprefix("pass^")) for name in passes), default=run.details["planned"]["trials"])
-    spread = Column(
-        "spread", PERCENT, spare=2, help="standard deviation of pass^1 where each conversation is graded once"
-    )
     columns = [Column("grader"), Column("graded"), Column("passes", PERCENT), Column("flips", PERCENT, spare=1),
                Column("passes what the log fails", spare=3), Column("fails what it passes", spare=3),
-               *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1)), spread]  # fmt: skip
+               *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1))]  # fmt: skip
     table = Table("What passes, by grader", columns)
     rates = [each.pass_rate.value for each in figures.graders]
     beside = (
@@ -42,7 +39,7 @@ def graders(run: Run) -> Table | None:
         part = "" if each.grader == LOG else f"[{each.grader}]"
         scores = (score_cell(run.scores.get(f"pass^{k}{part}")) for k in range(1, most + 1))
         flip = estimate_cell(each.flip_rate)
-        table.add(each.grader, each.conversations, estimate_cell(each.pass_rate), flip, *apart, *scores, each.spread)
+        table.add(each.grader, each.conversations, estimate_cell(each.pass_rate), flip, *apart, *scores)
     return table
 
 

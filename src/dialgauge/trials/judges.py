@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import isnan
 from pathlib import Path
@@ -69,9 +69,6 @@ class GraderFigures(Struct, frozen=True, kw_only=True):
     pass_rate: Estimate
     #: The chance that two gradings of one conversation differ; None where nothing was graded twice.
     flip_rate: Estimate | None
-    graded_twice: int
-    #: The standard deviation of pass^1 where each conversation is graded once; None where nothing was graded twice.
-    spread: float | None
 
 
 class PairFigures(Struct, frozen=True, kw_only=True):
@@ -246,8 +243,6 @@ def _grader(name: str, graded: Graded, tasks: Mapping[str, str], *, intervals: b
         verdicts=sum(map(len, graded.values())),
         pass_rate=_mean_share(rates, tasks, intervals=intervals),
         flip_rate=_mean_share(flips, tasks, intervals=intervals) if flips else None,
-        graded_twice=len(flips),
-        spread=_spread(graded, tasks) if flips else None,
     )
 
 
@@ -268,19 +263,6 @@ def _by_task(names: Iterable[str], tasks: Mapping[str, str]) -> list[list[str]]:
     return list(groups.values())
 
 
-def _spread(graded: Graded, tasks: Mapping[str, str]) -> float:
-    """The standard deviation of pass^1 where each conversation is graded once.
-
-    Single gradings get the average variance of the grader.
-    """
-    variances = {
-        name: fmean(own) * (1 - fmean(own)) * len(own) / (len(own) - 1) for name, own in graded.items() if len(own) > 1
-    }
-    usual, units = fmean(variances.values()), _by_task(graded, tasks)
-    of_task = (sum(variances.get(name, usual) for name in names) / len(names) ** 2 for names in units)
-    return float(sum(of_task) ** 0.5 / len(units))
-
-
 def _pair(
     first: str,
     second: str,
@@ -290,16 +272,12 @@ def _pair(
     seed: int,
 ) -> PairFigures:
     shared = {name: (passed, said[second][name]) for name, passed in said[first].items() if name in said[second]}
-
-    def kappa(names: Sequence[str]) -> float | None:
-        return cohen_kappa([shared[name] for name in names])
-
     return PairFigures(
         first=first,
         second=second,
         conversations=len(shared),
         agreement=_share(sum(ours == theirs for ours, theirs in shared.values()), len(shared)),
-        kappa=_resampled(kappa, _by_task(shared, tasks), resamples, seed),
+        kappa=_kappa([[shared[name] for name in names] for names in _by_task(shared, tasks)], resamples, seed),
     )
 
 
@@ -307,17 +285,15 @@ def _share(count: int, cases: int) -> Estimate | None:
     return Estimate(count / cases, *share_interval(count, cases)) if cases else None
 
 
-def _resampled(
-    figure: Callable[[Sequence[str]], float | None], units: Sequence[Sequence[str]], resamples: int, seed: int
-) -> Estimate | None:
-    """A figure of conversations with its interval; tasks are drawn with replacement."""
-    whole = figure([name for unit in units for name in unit])
+def _kappa(tasks: Sequence[Sequence[tuple[bool, bool]]], resamples: int, seed: int) -> Estimate | None:
+    """Kappa of two graders' verdicts with its interval; tasks are drawn with replacement."""
+    whole = cohen_kappa([pair for own in tasks for pair in own])
     if whole is None:
         return None
     draw = random.Random(seed)  # noqa: S311
-    drawn = (draw.choices(units, k=len(units)) for _ in range(resamples if len(units) >= FEWEST_TASKS else 0))
-    figures = (figure([name for unit in each for name in unit]) for each in drawn)
-    values = sorted(value for value in figures if value is not None)
+    drawn = (draw.choices(tasks, k=len(tasks)) for _ in range(resamples if len(tasks) >= FEWEST_TASKS else 0))
+    kappas = (cohen_kappa([pair for own in each for pair in own]) for each in drawn)
+    values = sorted(value for value in kappas if value is not None)
     if not values:
         return Estimate(whole)
     return Estimate(whole, values[int(0.025 * len(values))], values[max(int(0.975 * len(values)) - 1, 0)])

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, End, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import ENDS, LAST_RESORT, AnyFrame, Corpus, UnknownFormat, read
+from dialgauge.formats import LAST_RESORT, AnyFrame, Corpus, UnknownFormat, read
 from dialgauge.measures import Count, Coverage
 from dialgauge.text import some_of
 from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, log_domain
@@ -168,12 +168,9 @@ class TrialLog:
         return max((tasks for tasks, _ in plans), default=0), max((trials for _, trials in plans), default=0)
 
     @property
-    def plan(self) -> Literal["named", "unnamed", "log"]:
-        """Does the log name a plan? Without one, general logs count as complete, benchmarks' by their longest task."""
-        tasks, trials = self._planned
-        if self.in_general and not trials:
-            return "log"
-        return "named" if tasks and trials else "unnamed"
+    def plan_named(self) -> bool:
+        """Does the log say how many tasks and trials were planned?"""
+        return all(self._planned)
 
     @cached_property
     def trials(self) -> int:
@@ -188,10 +185,16 @@ class TrialLog:
     def planned_tasks(self) -> int:
         return max(self._planned[0], len(self.tasks))
 
+    @cached_property
+    def planned_trials(self) -> dict[str, int]:
+        """How many trials of each task were planned; a general log that says nothing of a plan is complete."""
+        complete = self.in_general and not self._planned[1]
+        return {task: len(places) if complete else self.trials for task, places in self.tasks.items()}
+
     @property
     def planned(self) -> int:
-        """How many conversations were planned; of a log that does not say it, as many as there are."""
-        return len(self.attempts) if self.plan == "log" else self.planned_tasks * self.trials
+        """How many conversations were planned."""
+        return sum(self.planned_trials.values()) + (self.planned_tasks - len(self.tasks)) * self.trials
 
     @cached_property
     def scored_trials(self) -> dict[str, int]:
@@ -212,31 +215,23 @@ class TrialLog:
         """How many tasks have so many trials with a verdict, or more: those that pass^k of this k rests on."""
         return sum(count >= trials for count in self.scored_trials.values())
 
-    @property
-    def beyond_plan(self) -> dict[str, int]:
-        """How many conversations of a task are more than were planned, by task."""
-        return {task: len(places) - self.trials for task, places in self.tasks.items() if len(places) > self.trials}
-
     @cached_property
     def surplus(self) -> set[str]:
         """The last trials of each task that has more than were planned, where the log names a plan."""
         if not self._planned[1]:
             return set()
-        ordered = {
-            task: sorted(places, key=lambda index: self.attempts[index].trial) for task, places in self.tasks.items()
-        }
-        return {self.attempts[index].id for places in ordered.values() for index in places[self._planned[1] :]}
+        ordered = (sorted(places, key=lambda index: self.attempts[index].trial) for places in self.tasks.values())
+        return {self.attempts[index].id for places in ordered for index in places[self._planned[1] :]}
+
+    @property
+    def beyond_plan(self) -> dict[str, int]:
+        """How many conversations of a task are more than were planned, by task."""
+        return dict(Counter(attempt.task for attempt in self.attempts if attempt.id in self.surplus))
 
     @cached_property
     def broken(self) -> dict[str, int]:
         """Failures that were not the agent's, by reason."""
         reasons = (attempt.reason for attempt in self.attempts if attempt.end == "infrastructure")
-        return dict(Counter(reasons).most_common())
-
-    @property
-    def unknown_ends(self) -> dict[str, int]:
-        """Unknown ends of conversations with a verdict, by reason."""
-        reasons = (attempt.reason for attempt in self.attempts if attempt.reason not in ENDS and attempt.scored)
         return dict(Counter(reasons).most_common())
 
     @property
@@ -266,11 +261,10 @@ class TrialLog:
 
     def bounds(self) -> tuple[float, float]:
         """pass^1 over the plan, a mean over tasks, if all that is missing had failed, and if it had passed."""
-        unplanned = self.plan == "log"
-        untouched = 0 if unplanned else self.planned_tasks - len(self.tasks)
+        untouched = self.planned_tasks - len(self.tasks)
         low, missing = Fraction(0), Fraction(untouched)
         for task, places in self.tasks.items():
-            planned, trials = len(places) if unplanned else self.trials, self.scored_trials[task]
+            planned, trials = self.planned_trials[task], self.scored_trials[task]
             successes = sum(bool(attempt.success) for index in places if (attempt := self.attempts[index]).scored)
             low += Fraction(successes, max(trials, planned))
             missing += Fraction(max(planned - trials, 0), planned)

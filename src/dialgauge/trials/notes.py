@@ -1,15 +1,14 @@
-"""What a reader of the scores of a log should know: what was not read, what counts as a verdict, what is missing."""
+"""What a reader of scores must know of a log: what was not read, what counts as a verdict, what was planned."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from dialgauge.dialogue import contradicted_sentence, differing_instructions, differing_sentence
-from dialgauge.formats import Notes, contradicts_parts
+from dialgauge.dialogue import differing_instructions, differing_sentence
+from dialgauge.formats import Notes
 from dialgauge.text import Note, counted, plain, some_of, times
-from dialgauge.trials.cards import MEAN_REWARD
-from dialgauge.trials.log import SIDES, TrialLog
+from dialgauge.trials.log import TrialLog
 
 #: How many tasks, scores or fields a note names.
 _NAMED = 8
@@ -19,35 +18,16 @@ _NO_VERDICT = (
 )
 
 
-def trial_notes(log: TrialLog, reading: Notes, conversations: Mapping[str, int]) -> list[Note]:
-    """All notes; ``conversations`` is how many of them each mean rests on."""
-    notes = list(_reading_notes(reading))
+def trial_notes(log: TrialLog, reading: Notes) -> list[Note]:
+    """All notes on the scores of a log."""
+    notes = [Note("read_as", f"read as: {reading.reading.line()}")] if reading.reading else []
+    notes += [Note("not_read", f"{what} ({times(count)})") for what, count in reading.counts.items()]
     if log.trials > log.most_scored > 0:
         planned = f"{counted(log.trials, 'trial')} {'was' if log.trials == 1 else 'were'} planned"
         told = f"pass^k is left out above k = {log.most_scored:,}: {planned}, and no task has more with a verdict"
         notes.append(Note("left_out", told))
-    notes += _verdict_notes(log, reading)
-    notes += [
-        Note("partial_reward", f"{name} rests on {number:,} of {counted(log.scored, 'scored conversation')}")
-        for name, number in conversations.items()
-        if name.startswith(f"{MEAN_REWARD}[") and number < log.scored
-    ]
-    for side in SIDES:
-        known = sum(attempt.scored and side in attempt.costs for attempt in log.attempts)
-        if 0 < known < log.scored:
-            told = f"the cost of the {side} is known of {known:,} of {counted(log.scored, 'scored conversation')}"
-            notes.append(Note("partial_cost", told))
-    notes += [
-        Note("unknown_end", f"{counted(count, 'conversation')} ended with '{reason}', not a known end; the verdict in "
-             "the log counts")
-        for reason, count in log.unknown_ends.items()
-    ]  # fmt: skip
-    if log.in_general:
-        return [*notes, *_general_notes(log)]
-    odd = [dialogue.id for dialogue in log.dialogues if contradicts_parts(dialogue.ended)]
-    if odd:
-        notes.append(Note("contradicted", f"{contradicted_sentence(odd, len(log.attempts))}: the reward counts"))
-    return [*notes, *_plan_notes(log)]
+    notes += [*_verdict_notes(log, reading), *(_general_notes(log) if log.in_general else ()), *_plan_notes(log)]
+    return notes
 
 
 def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
@@ -79,18 +59,13 @@ def _general_notes(log: TrialLog) -> Iterator[Note]:
             f"{counted(errors.total(), 'conversation')} with an error counted as failed, as the log says so ({shown}); "
             "leave out the verdict if it was not the agent's",
         )
-    yield from _surplus_notes(log)
 
 
 def _plan_notes(log: TrialLog) -> Iterator[Note]:
-    """That a benchmark's log does not say what was planned, and what is assumed."""
-    if log.plan != "named":
+    """What is assumed of a plan that the log does not name, and trials beyond it."""
+    if not log.in_general and not log.plan_named:
         taken = f"{counted(log.planned_tasks, 'task')} with {counted(log.trials, 'trial')} each, the most that any has"
         yield Note("unknown_plan", f"the log does not say how many tasks and trials were planned: taken to be {taken}")
-    yield from _surplus_notes(log)
-
-
-def _surplus_notes(log: TrialLog) -> Iterator[Note]:
     if more := log.beyond_plan:
         told = f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(log.trials, 'trial')}"
         told += f" (task {some_of(more, _NAMED)}): each counts as one more trial of its task"
@@ -100,11 +75,3 @@ def _surplus_notes(log: TrialLog) -> Iterator[Note]:
     if again:
         told = f"several conversations have the same number of a trial ({some_of(again, _NAMED)})"
         yield Note("beyond_plan", f"{told}: each counts as a trial")
-
-
-def _reading_notes(reading: Notes) -> Iterator[Note]:
-    """How a log was read, and what was not."""
-    if reading.reading:
-        yield Note("read_as", f"read as: {reading.reading.line()}")
-    for what, count in reading.counts.items():
-        yield Note("not_read", f"{what} ({times(count)})")

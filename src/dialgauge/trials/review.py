@@ -8,20 +8,24 @@ from typing import Any
 
 import msgspec
 import polars as pl
+from msgspec import structs
 
 from dialgauge.data import data_folder
+from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
 from dialgauge.text import Note, counted, some_of
-from dialgauge.trials.audit import audit_log, regrade
+from dialgauge.trials.audit import audit_log, replay_conversation
 from dialgauge.trials.judges import grade_log, read_verdicts
-from dialgauge.trials.log import TrialLog
+from dialgauge.trials.log import TrialLog, has_passed
 from dialgauge.trials.scoring import score_log
 from dialgauge.trials.suspects import UserCheck, blame_table, failures
-from dialgauge.worlds.tools import read_tool_tasks
+from dialgauge.worlds.tools import ToolDomain, ToolTask, read_tool_tasks, tasks_of_log
 
 #: Tasks that a note names.
 _NAMED = 8
+#: The parts that a replay cannot judge, each with the field of a task that defines it.
+_DEFINED_BY = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
 
 
 def review_log(
@@ -94,7 +98,7 @@ def regrade_log(
     seed: int = 0,
 ) -> list[Run]:
     """Two runs of the conversations that other tasks can grade: with their recorded verdicts, and graded again."""
-    given = read_tool_tasks(tasks)
+    after = {task.id: task for task in read_tool_tasks(tasks)}
     if not log.benchmark:
         raise DialgaugeError(
             "only logs of τ-bench and τ²-bench can be graded again: they hold tasks and every call",
@@ -107,20 +111,59 @@ def regrade_log(
             "them",
             file=log.file or None,
         )
-    regraded = regrade(log, given, world)
+    stored = log.corpus.notes.tasks if log.corpus is not None else []
+    before = {task.id: task for task in tasks_of_log(log.dialogues, stored, None, log.file)[0] or world.tasks}
+    changed = [
+        task
+        for task in log.tasks
+        if task in before and task in after and before[task].instruction.split() != after[task].instruction.split()
+    ]
+    missing = [task for task in log.tasks if task not in after]
+    undecided: list[str] = []
+    recorded: list[Dialogue] = []
+    regraded: list[Dialogue] = []
+    for dialogue in log.dialogues:
+        task = dialogue.ended.task
+        if task in missing or task in changed:
+            continue
+        passed = _verdict(dialogue, before.get(task), after[task], world)
+        if passed is None:
+            undecided.append(dialogue.id)
+            continue
+        old = structs.replace(dialogue.ended, success=has_passed(dialogue), parts={})
+        recorded.append(structs.replace(dialogue, outcome=old))
+        new = structs.replace(old, success=passed, reward=float(passed))
+        regraded.append(structs.replace(dialogue, outcome=new))
+    if not recorded:
+        raise DialgaugeError("no conversation can be graded by these tasks: none has their ids and instructions")
     left_out = {
-        "with other instructions": regraded.other_instruction,
-        f"that {tasks.name} does not have": regraded.missing,
+        f"{counted(len(changed), 'task')} with other instructions": changed,
+        f"{counted(len(missing), 'task')} that {tasks.name} does not have": missing,
+        f"{counted(len(undecided), 'conversation')} that only a model could judge again": undecided,
     }
     notes = [
-        Note("left_out", f"{counted(len(names), 'task')} {why} left out: {some_of(names, _NAMED)}")
-        for why, names in left_out.items()
-        if names
+        Note("left_out", f"{which} left out: {some_of(names, _NAMED)}") for which, names in left_out.items() if names
     ]
-    if regraded.open:
-        told = f"{counted(len(regraded.open), 'conversation')} that only a model could judge again left out"
-        notes.append(Note("left_out", f"{told}: {some_of(regraded.open, _NAMED)}"))
+    logs = {
+        "the log": TrialLog(f"{log.name} as recorded", recorded),
+        tasks.name: TrialLog(f"{log.name} graded again", regraded),
+    }
     return [
         score_log(each, details={"graded_by": by}, notes=notes, measures=measures, resamples=resamples, seed=seed)
-        for each, by in ((regraded.before, "the log"), (regraded.after, tasks.name))
+        for by, each in logs.items()
     ]
+
+
+def _verdict(dialogue: Dialogue, before: ToolTask | None, after: ToolTask, world: ToolDomain) -> bool | None:
+    """The new verdict. A part that a replay cannot tell is the stored one, as long as it is about the same."""
+    graded = replay_conversation(dialogue, after, world)
+    if graded.finished is False or False in graded.replay_parts.values():
+        return False
+    for part in (part for part, holds in graded.replay_parts.items() if holds is None):
+        field = _DEFINED_BY.get(part)
+        same = before is not None and field is not None and getattr(before, field) == getattr(after, field)
+        if not same or part not in graded.recorded_parts:
+            return None
+        if not graded.recorded_parts[part]:
+            return False
+    return graded.finished  # None: the log does not say how it ended

@@ -161,7 +161,7 @@ def score_log(
         seeds=seed,
         signature=shared,
         details={
-            "plan": log.plan,
+            "plan_named": log.plan_named,
             "planned": {"tasks": log.planned_tasks, "trials": log.trials, "conversations": log.planned},
             "begun": len(log.attempts),
             "scored": log.scored,
@@ -180,7 +180,7 @@ def score_log(
             "reported": reading.reported,
             **(details or {}),
         },
-        notes=[*notes, *trial_notes(log, reading, conversations)],
+        notes=[*notes, *trial_notes(log, reading)],
     )
 
 

@@ -22,6 +22,7 @@ from dialgauge.dialogue import Blame, Dialogue
 from dialgauge.runs import frame_of
 from dialgauge.trials.audit import LogAudit
 from dialgauge.trials.evidence import FailureEvidence, failure_evidence
+from dialgauge.trials.judges import Estimate
 from dialgauge.trials.log import TrialLog, has_failed
 from dialgauge.worlds.tools import ToolDomain
 
@@ -38,8 +39,6 @@ BLAME: dict[str, Any] = {
 }  # fmt: skip
 #: Fates of a missing write that speak against the agent.
 _AGENTS = frozenset({"transferred", "failed", "refused", "left"})
-#: A shorter value may have been said by chance.
-_LONG = 3
 
 
 class Sign(Struct, frozen=True):
@@ -91,13 +90,6 @@ def _signs_against_user(evidence: FailureEvidence) -> Iterator[Sign]:
     unvoiced = next((each for each in evidence.of_kind("missing") if each.fate == "unvoiced"), None)
     if unvoiced:
         yield Sign("user", "never_voiced", unvoiced.message, unvoiced.tool)
-    said_otherwise = (
-        Sign("user", "said_otherwise", deviation.message, value.argument)
-        for deviation in evidence.of_kind("wrong")
-        for value in deviation.values
-        if value.source == "user" and value.known == "instruction" and len(value.made) >= _LONG
-    )
-    yield from islice(said_otherwise, 1)
     repeated = evidence.fault("repeated", "empty")
     if repeated and evidence.ended == "steps":
         yield Sign("user", "looped", repeated.turn)
@@ -110,10 +102,10 @@ def _signs_against_agent(evidence: FailureEvidence) -> Iterator[Sign]:
     for each in evidence.of_kind("extra")[:1]:
         yield Sign("agent", "extra_write", each.message, each.tool)
     wrong = (
-        Sign("agent", "wrong_value", deviation.message, value.argument)
-        for deviation in evidence.of_kind("wrong")
-        for value in deviation.values
-        if not _unknown(value.argument, evidence)
+        Sign("agent", "wrong_value", each.message, argument)
+        for each in evidence.of_kind("wrong")
+        for argument in each.arguments
+        if not _unknown(argument, evidence)
     )
     yield from islice(wrong, 1)
     missing = next((each for each in evidence.of_kind("missing") if each.fate in _AGENTS), None)
@@ -129,7 +121,7 @@ def _signs_against_agent(evidence: FailureEvidence) -> Iterator[Sign]:
 
 
 def _signs_against_task(evidence: FailureEvidence) -> Iterator[Sign]:
-    wrong = [value.argument for each in evidence.of_kind("wrong") for value in each.values]
+    wrong = [argument for each in evidence.of_kind("wrong") for argument in each.arguments]
     is_all = len(evidence.of_kind("wrong")) == len(evidence.deviations)
     if wrong and is_all and all(_unknown(argument, evidence) for argument in wrong):
         yield Sign("task", "unknowable", evidence.deviations[0].message, wrong[0])
@@ -196,14 +188,6 @@ def _records(failure: Failure) -> Iterator[Blame]:
         )
     for fault in evidence.faults:
         yield structs.replace(fault, unit=evidence.task, cause=FAULT)
-
-
-class Estimate(Struct, frozen=True):
-    """A value with its 95% interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Measured(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,7 +15,6 @@ from dialgauge.report import (
     Column,
     Finding,
     Link,
-    Number,
     Table,
     TableMaker,
     Tone,
@@ -27,6 +25,7 @@ from dialgauge.report import (
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted, some_of, upper_first
+from dialgauge.trials.comparison import settled
 from dialgauge.trials.conversations import (
     AGREES,
     DIFFERS,
@@ -60,9 +59,6 @@ from dialgauge.trials.words import (
     percent,
     rate_sentence,
 )
-
-if TYPE_CHECKING:
-    from dialgauge.comparison import Comparison
 
 #: Tasks that a cell names, those that the summary names, and failures that are shown unasked.
 _NAMED, _FLIPPING, _SHOWN = 8, 4, 3
@@ -345,31 +341,6 @@ def heads(run: Run) -> list[str]:
     return [*passes[:1], *passes[1:][-1:]]
 
 
-def settled(comparison: Comparison) -> Table | None:
-    """What it would take to settle the differences in pass^1."""
-    from dialgauge.trials.comparison import PASS_1, settling
-
-    if PASS_1 not in comparison.measures:
-        return None
-    table = Table(
-        "What would settle the difference in pass^1?",
-        [
-            Column("first"),
-            Column("second"),
-            Column("difference", Number(percent=True, signed=True)),
-            Column("detectable", PERCENT, help="the true difference that is found with 80% power"),
-            Column("trials needed", help="of each of these tasks, to find a true difference of this size"),
-            Column("tasks needed", help="or this many tasks like these, with as many trials"),
-            Column("unknown because", spare=1),
-        ],
-    )
-    for pair in comparison.pairs:
-        made = settling(comparison, *(comparison.systems[place] for place in pair))
-        needed = (made.trials_needed, made.tasks_needed, made.why)
-        table.add(made.first, made.second, made.difference, made.detectable, *needed)
-    return table
-
-
 #: Suspects in the order of columns.
 _SIDES: Mapping[str, Tone] = {"agent": "bad", "user": "warn"}
 
@@ -410,6 +381,8 @@ _TABLES: Mapping[str, TableMaker] = {
     "amounts": amounts,
     "tools": tools,
 }
+
+
 VIEW = View(
     verdict=rate_sentence,
     warnings=doubts,

@@ -49,7 +49,6 @@ SIGNS: Mapping[str, str] = {
     "unidentified": "the user never said who it is, though its instruction does",
     "stopped": "the user stopped while something was open",
     "never_voiced": "the user never asked for what {} does",
-    "said_otherwise": "the user gave another {} than its instruction",
     "looped": "the user repeated itself until the steps were used up",
     "insists": "the agent insisted on a record's id instead of asking who the user is",
     "extra_write": "the agent called {}, which nothing asks for",
@@ -102,7 +101,7 @@ def coverage_sentence(run: Run) -> str:
     """How many conversations there are of those that were planned."""
     details, scored = run.details, run.coverage["conversations"].scored
     planned = details["planned"]
-    size = counted(run.coverage["tasks"].read or 0 if details["plan"] == "log" else planned["tasks"], "task")
+    size = counted(planned["tasks"], "task")
     if planned["trials"] > 1:
         size += f" x {counted(planned['trials'], 'trial')}"
     if run.coverage.complete:
@@ -111,7 +110,7 @@ def coverage_sentence(run: Run) -> str:
     lost += [f"not judged {details['not_judged']:,}"] if details["not_judged"] else []
     if (absent := planned["conversations"] - details["begun"]) > 0:
         lost.append(f"missing {absent:,}")
-    named = " planned" if details["plan"] == "named" else ""
+    named = " planned" if details["plan_named"] else ""
     return f"{scored:,} of {planned['conversations']:,}{named} conversations have a verdict ({size}; {', '.join(lost)})"
 
 
@@ -173,7 +172,7 @@ def measured_sentences() -> tuple[str, str]:
     """How far suspects can be trusted, and on what that was measured."""
     measured = measured_suspects()
     right, agent = measured.right, measured.always_agent
-    interval = f"95% interval {100 * right.low:.0f} to {100 * right.high:.0f}"
+    interval = f"95% interval {100 * (right.low or 0):.0f} to {100 * (right.high or 1):.0f}"
     return (
         f"{100 * right.value:.0f}% of such suspicions were right ({interval}).",
         f"Measured on {measured.failures} labelled failures of unseen tasks; always suspecting the agent is right in "
