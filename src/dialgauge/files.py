@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -51,10 +51,10 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def together(instead_of: Iterable[Path] = ()) -> Iterator[None]:
+def together() -> Iterator[None]:
     """Files that belong together: what :func:`atomic` writes within the block appears at its end, all of it or nothing.
 
-    They appear in the order in which they were written. ``instead_of``: files that go at the moment when these come.
+    They appear in the order in which they were written.
     """
     group: list[_Pending] = []
     before = _group.set(group)
@@ -65,9 +65,6 @@ def together(instead_of: Iterable[Path] = ()) -> Iterator[None]:
             _group.reset(before)
         for pending in group:
             pending.sync()
-        for path in instead_of:
-            with writing(path):
-                path.unlink(missing_ok=True)
         for pending in group:
             pending.publish()
     finally:

@@ -1,8 +1,7 @@
 """One record per kind of run: where its family keeps its measures, how its runs are paired and how they are shown.
 
-A record is data, so that naming a kind imports nothing but the record; a part is loaded when it is first needed. Our
-own records are listed in ``BUILT_IN``, those of other packages are entry points of the group ``dialgauge.kinds``. No
-other module keeps a list of kinds.
+Our own records stand here, those of other packages are entry points of the group ``dialgauge.kinds``. No other module
+keeps a list of kinds. A record is data: a part is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -13,22 +12,6 @@ from typing import Literal, TypeVar
 from dialgauge import plugins
 
 T = TypeVar("T")
-
-#: Kind of run to its record. Two kinds may have a measure of the same name: the first of them is meant where none is
-#: named, so ``outcomes`` stands before ``tasks``, as its Success knows the rule sets of both.
-BUILT_IN = {
-    "tracking": "dialgauge.tracking.kind:TRACKING",
-    "responses": "dialgauge.responses.kind:RESPONSES",
-    "training": "dialgauge.responses.kind:TRAINING",
-    "users": "dialgauge.users.kind:USERS",
-    "faults": "dialgauge.users.faults.kind:FAULTS",
-    "outcomes": "dialgauge.tasks.kind:OUTCOMES",
-    "trials": "dialgauge.trials.kind:TRIALS",
-    "tasks": "dialgauge.tasks.kind:TASKS",
-    "lab": "dialgauge.lab.kind:LAB",
-    "interaction": "dialgauge.lab.kind:INTERACTION",
-    "study": "dialgauge.lab.kind:STUDY",
-}
 
 
 @dataclass(frozen=True)
@@ -87,17 +70,112 @@ class Kind:
     ) -> T | None:
         """A part, loaded and checked against its contract; None where the kind has none."""
         target: str = getattr(self, part)
-        return plugins.load_part(plugins.KINDS, self.name, target, contract, BUILT_IN) if target else None
+        if not target:
+            return None
+        ours = {self.name: target} if self.name in BUILT_IN else {}
+        return plugins.load_part(plugins.KINDS, self.name, target, contract, ours)
+
+
+#: Kind of run to its record. Two kinds may have a measure of the same name: the first of them is meant where none is
+#: named, so ``outcomes`` stands before ``tasks``, as its Success knows the rule sets of both.
+BUILT_IN = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "tracking",
+            section="tracker",
+            title="State tracking",
+            cards="dialgauge.tracking.measures:CARDS",
+            pairing="dialgauge.tracking.comparing:PAIRING",
+            view="dialgauge.tracking.views:VIEW",
+            headline=("JGA",),
+            worst_by=("FGA@0.5",),
+            mistakes=Mistakes("wrong slots", "turn_scores", ("wrong_value", "missed", "spurious")),
+        ),
+        Kind(
+            "responses",
+            title="Responses",
+            cards="dialgauge.responses.measures:CARDS",
+            pairing="dialgauge.responses.pairing:PAIRING",
+            view="dialgauge.responses.views:VIEW",
+            measured_on=("task", "split"),
+            headline=("per-response",),
+        ),
+        Kind("training", view="dialgauge.responses.views:VIEW", headline=("per-response",)),
+        Kind(
+            "users",
+            section="user",
+            title="Simulated users",
+            cards="dialgauge.users.measures:CARDS",
+            view="dialgauge.users.views:VIEW",
+            headline=("I-GCDF1", "R-GCDF1"),
+        ),
+        Kind(
+            "faults",
+            title="Faults of users",
+            cards="dialgauge.users.faults.results:CARDS",
+            pairing="dialgauge.users.faults.results:PAIRING",
+            view="dialgauge.users.faults.views:VIEW",
+            headline=("UserFault",),
+        ),
+        # No run is of this kind: runs of the lab have these measures beside others.
+        Kind(
+            "outcomes",
+            section="task",
+            title="Outcomes of conversations",
+            cards="dialgauge.tasks.recordings.measures:CARDS",
+        ),
+        Kind(
+            "trials",
+            section="task",
+            title="Trials of agents",
+            cards="dialgauge.trials.cards:CARDS",
+            pairing="dialgauge.trials.comparison:PAIRING",
+            view="dialgauge.trials.views:VIEW",
+            headline=("pass^1",),
+            worst_by=("Reward",),
+            verdicts=Verdicts("trials", "success", "task"),
+        ),
+        Kind(
+            "tasks",
+            section="task",
+            title="Recorded responses",
+            cards="dialgauge.tasks.measures:CARDS",
+            pairing="dialgauge.tasks.pairing:PAIRING",
+            view="dialgauge.tasks.views:VIEW",
+            headline=("Success", "Success(rules=grounded)", "Inform"),
+        ),
+        Kind(
+            "lab",
+            section="conversation",
+            title="The lab",
+            cards="dialgauge.lab.measures:CARDS",
+            pairing="dialgauge.lab.pairing:LAB_PAIRING",
+            view="dialgauge.lab.views:VIEW",
+            headline=("Success(rules=strict)", "Success(rules=compat)"),
+        ),
+        Kind(
+            "interaction",
+            pairing="dialgauge.lab.pairing:PAIRING",
+            view="dialgauge.responses.views:VIEW",
+            measured_on=("task", "half"),
+            headline=("completed",),
+        ),
+        Kind("study", view="dialgauge.lab.study_views:VIEW"),
+    )
+}
 
 
 def kind_named(name: str) -> Kind:
     """The record of a kind; an empty one where no installed package knows it."""
-    if name not in BUILT_IN and name not in plugins.names(plugins.KINDS, BUILT_IN):
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    if name not in plugins.names(plugins.KINDS, {}):
         return Kind(name)
-    return plugins.load(plugins.KINDS, name, Kind, BUILT_IN)
+    return plugins.load(plugins.KINDS, name, Kind, {})
 
 
 def run_kinds() -> list[str]:
     """The kinds that runs are of, ours first. A record of ours without a view only lends its measures to other runs."""
-    ours = [name for name in BUILT_IN if kind_named(name).view]
-    return [*ours, *(name for name in plugins.names(plugins.KINDS, BUILT_IN) if name not in BUILT_IN)]
+    ours = [name for name, kind in BUILT_IN.items() if kind.view]
+    return [*ours, *(name for name in plugins.names(plugins.KINDS, {}) if name not in BUILT_IN)]

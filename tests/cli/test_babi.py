@@ -45,20 +45,11 @@ def test_two_worlds_never_mix_in_one_folder(tmp_path: Path, capsys: Capture) -> 
             "the folder holds another simulation (the restaurant world of the dialog bAbI tasks, seed 0)" in refused.err
         )
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-    (folder / "notes.txt").write_text("mine")
-    assert simulated(capsys, folder, "--tasks", 2, "--world", "bakery", "--force").code == 0
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "dialog-babi-candidates.txt",
-        "dialog-babi-kb-all.txt",
-        "dialog-babi-task2-API-refine-trn.txt",
-        "notes.txt",
-        "simulation.json",
-    ]
 
 
 def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "dialog-babi-task5-full-dialogs-tst.txt.gz").write_bytes(b"released")
-    refused = simulated(capsys, tmp_path, "--tasks", 1, "--force")
+    refused = simulated(capsys, tmp_path, "--tasks", 1)
     assert refused.code == 2
     assert (
         "the folder has dialog files that no simulation wrote (dialog-babi-task5-full-dialogs-tst.txt.gz)"
@@ -69,7 +60,7 @@ def test_files_that_no_simulation_wrote_are_never_replaced(tmp_path: Path, capsy
     other.mkdir()
     (other / "simulation.json").write_text('{"title": "x", "seed": 0, "world": "y", "files": ["../mine.txt"]}')
     (tmp_path / "mine.txt").write_text("mine")
-    refused = simulated(capsys, other, "--tasks", 1, "--force")
+    refused = simulated(capsys, other, "--tasks", 1)
     assert (refused.code, (tmp_path / "mine.txt").read_text()) == (2, "mine")
 
 
@@ -101,16 +92,14 @@ def test_a_model_is_trained_saved_and_loaded(capsys: Capture, data: Path, tmp_pa
     assert_run_contract(run)
     assert (run.kind, run.table("epochs")["epoch"].to_list()) == ("training", [1, 2])
     assert run.scores["per-response"].value == max(run.table("epochs")["dev"])
-    refused(dialgauge(capsys, *train), "replace it with --force")
-    assert dialgauge(capsys, *train, "--force", "--seed", 1).code == 0
-    load = ("babi", "evaluate", "--data", data, "--load", folder, "--split", "tst", "--attention", 1, "--json", out)
+    refused(dialgauge(capsys, *train), "a finished model is already there")
+    load = ("babi", "evaluate", "--data", data, "--model", folder, "--split", "tst", "--attention", 1, "--json", out)
     assert dialgauge(capsys, *load).code == 0
     shown = dialgauge(capsys, "show", "memn2n-task1-tst", "--dialogue", "task1-tst-0001")
     assert "hop 1" in shown.out
     refused(dialgauge(capsys, *load, "--task", 2), "evaluate --transfer")
     refused(dialgauge(capsys, *load, "--set", "dim=3"), "already trained")
-    refused(dialgauge(capsys, *load, "--model", "rules"), "the folder holds the model memn2n")
-    refused(dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", tmp_path), "it holds no model")
+    refused(dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", tmp_path), "it holds no model")
     assert dialgauge(capsys, *load[:4], "--task", 2, "--transfer", *load[4:], "--attention", 0).code == 0
 
 

@@ -49,11 +49,11 @@ def test_a_model_that_understands_nothing_says_so(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path, model: str
 ) -> None:
     folder = tmp_path / "model"
-    quick = () if model in ("nearest", "tfidf") else ("--set", "epochs=4", "--device", "cpu")
+    quick = () if model in ("nearest", "tfidf") else ("--set", "epochs=4", "--set", "device=cpu")
     train = ("babi", "train", "--data", data, "--task", 5, "--model", model, "--out", folder, *quick)
     assert dialgauge(capsys, *train, "--store", tmp_path / "runs").code == 0
     monkeypatch.setattr("sys.stdin", io.StringIO("Xyzzy!\nHello.\nxyzzy plugh\nexit\n"))
-    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data, "--load", folder)
+    outcome = dialgauge(capsys, "babi", "chat", "--task", 5, "--data", data, "--model", folder)
     assert outcome.code == 0, outcome.err
     bot = [line.split("bot> ")[1] for line in outcome.out.splitlines() if "bot> " in line]
     assert [one == NOT_UNDERSTOOD for one in bot] == [True, False, True]

@@ -72,7 +72,7 @@ class TestDatasets:
         got = dialgauge(capsys, "data", "get", "toy")
         assert got.code == 0 and got.out.strip() == str(tmp_path / "data" / "toy")
         assert "No checksum is published for" in got.err and "Someone: A Toy. 2026." in got.err
-        again = dialgauge(capsys, "data", "get", "toy", "--offline")
+        again = dialgauge(capsys, "data", "get", "toy")
         assert (again.code, again.out) == (0, got.out) and "already downloaded" in again.err
         listed = dialgauge(capsys, "data", "list", "--json", "-")
         assert json.loads(listed.out)["page"]["tables"]["datasets"]
@@ -81,10 +81,9 @@ class TestDatasets:
     def test_offline_and_missing_and_misspelt(
         self, capsys: Capture, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        offline = dialgauge(capsys, "data", "get", "toy", "--offline")
-        assert offline.code == 2 and "the network is switched off" in offline.err
         monkeypatch.setenv("DIALGAUGE_OFFLINE", "1")
-        assert dialgauge(capsys, "data", "get", "toy").code == 2
+        offline = dialgauge(capsys, "data", "get", "toy")
+        assert offline.code == 2 and "the network is switched off" in offline.err
         assert site.ranges == []
         monkeypatch.delenv("DIALGAUGE_OFFLINE")
         site.answers = [Answer(status=404)]

@@ -98,10 +98,10 @@ def test_a_report_is_written_as_html_and_markdown(
     names = [run.id for run in stored[1]]
     target, summary = tmp_path / "r.html", tmp_path / "r.md"
     where = ("--store", stored[0].folder, "-o", target, "--markdown", summary)
-    outcome = dialgauge(capsys, "report", *names, names[0], *where, "-n", 3, "--title", "Two <trackers>")
+    outcome = dialgauge(capsys, "report", *names, names[0], *where, "-n", 3)
     assert outcome.code == 0 and target.as_uri() in outcome.out
     text = target.read_text("utf-8")
-    assert "Two &lt;trackers&gt;" in text and text.count('<section class="dialogue"') == 3
+    assert text.count('<section class="dialogue"') == 3
     assert "alpha" in summary.read_text("utf-8") and "| measure |" in summary.read_text("utf-8")
     screen = dialgauge(capsys, "report", names[0], "--store", stored[0].folder, "-o", target, "--markdown", "-")
     assert screen.code == 0 and "file://" not in screen.out and "file://" in screen.err

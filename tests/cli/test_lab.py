@@ -27,7 +27,7 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert max(map(len, outcome.out.splitlines())) <= 80
     (run,) = Store(None).survey().runs
     assert {"Success(rules=strict)", "Success(rules=compat)", "JGA", "I-GCDF1"} <= run.scores.keys()
-    assert {"outcomes", "calls", "dialogues", "turns"} <= run.tables.keys()
+    assert {"outcomes", "calls", "dialogues", "turns"} <= set(run.tables)
     assert json.loads(Path("scores.json").read_text())["runs"][0]["id"] == run.id
     held, written = list(run.dialogues()), read("talks/conversations.jsonl").dialogues
     assert [one.turns for one in written] == [one.turns for one in held]

@@ -135,7 +135,7 @@ def test_bytes_that_are_no_toml_are_one_sentence(capsys: Capture, project: Path,
 
 
 def test_no_option_that_writes_sends_or_deletes_can_be_set() -> None:
-    acting = {"force", "yes", "endpoint", "key-env", "url", "judge", "run", "system", "domain"}
+    acting = {"yes", "endpoint", "model", "judge", "run", "system", "domain"}
     assert acting <= TYPED_ONLY
     every = {
         option.removeprefix("--")

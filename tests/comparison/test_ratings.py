@@ -23,7 +23,7 @@ def scores() -> PairedScores:
 
 def test_a_column_says_which_system(tmp_path: Path) -> None:
     text = "system,dialogue,rater,rating\na,d1,x,1\na,d2,x,2\nb,d1,x,3\nb,d3,x,1\n"
-    ratings = assigned(read_ratings(write(tmp_path, text)), ("a", "b"), None)
+    ratings = assigned(read_ratings(write(tmp_path, text)), ("a", "b"))
     assert {name: values.dialogues for name, values in ratings.items()} == {"a": ("d1", "d2"), "b": ("d1", "d3")}
 
 
@@ -52,17 +52,13 @@ def test_ratings_of_unknown_dialogues_and_systems(tmp_path: Path) -> None:
     ratings = read_ratings(write(tmp_path, "dialogue,rater,rating\nd9,x,1\nd1,x,0\n"))
     with pytest.raises(DialgaugeError, match=r"1 rated dialogue was not scored \(d9\)"):
         rating_correlations(ratings[""], scores(), "a")
-    with pytest.raises(DialgaugeError, match="say which one was rated"):
-        assigned(ratings, ("a", "b"), None)
+    with pytest.raises(DialgaugeError, match="add the column 'system'"):
+        assigned(ratings, ("a", "b"))
     with pytest.raises(DialgaugeError, match="rated system 'c' was not scored"):
-        assigned(ratings, ("a", "b"), "c")
+        assigned({"c": ratings[""]}, ("a", "b"))
 
 
 def test_no_rating_is_dropped_for_another(tmp_path: Path) -> None:
     some = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n,d2,x,0\n"))
     with pytest.raises(DialgaugeError, match="some ratings of 'a' name it and some do not"):
-        assigned(some, ("a", "b"), "a")
-    assert list(assigned(some, ("a", "b"), "b")) == ["a", "b"]
-    named = read_ratings(write(tmp_path, "system,dialogue,rater,rating\na,d1,x,1\n"))
-    with pytest.raises(DialgaugeError, match="leave --rated out"):
-        assigned(named, ("a", "b"), "a")
+        assigned(some, ("a",))

@@ -47,7 +47,7 @@ def test_kept_and_dropped_are_counted(source: Path, tmp_path: Path) -> None:
 def test_an_existing_file_is_kept_unless_forced(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.write_text("precious")
-    with pytest.raises(DialgaugeError, match="the file exists; --force overwrites it"):
+    with pytest.raises(DialgaugeError, match="the file exists; delete it"):
         convert(source, target, to="native")
     assert target.read_text() == "precious"
     convert(source, target, to="native", force=True)

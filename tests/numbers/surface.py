@@ -509,7 +509,7 @@ def _shown(folder: Path, table: str) -> list[dict[str, Any]]:
 
 def bot_scores(folder: Path, data: Path, url: str, task: int, measures: str = "default") -> dict[str, Any]:
     """What a bot behind an address scores on the splits of a task."""
-    words = ("babi", "evaluate", "--data", str(data), "--url", url, "--task", str(task), "--measures", measures)
+    words = ("babi", "evaluate", "--data", str(data), "--model", url, "--task", str(task), "--measures", measures)
     runs = command(*words, folder=folder)["runs"]
     return {run["config"]["split"]: _replies(folder, run["id"]) for run in runs}
 

@@ -159,7 +159,7 @@ def test_on_the_command_line(
     )
     assert trained.code == 0, trained.err
     evaluated = dialgauge(
-        capsys, "babi", "evaluate", *given, "--load", tmp_path / "m", "--split", "tst", "--json", tmp_path / "e.json"
+        capsys, "babi", "evaluate", *given, "--model", tmp_path / "m", "--split", "tst", "--json", tmp_path / "e.json"
     )
     assert evaluated.code == 0, evaluated.err
     [run] = json.loads((tmp_path / "e.json").read_text())["runs"]

@@ -100,7 +100,7 @@ def test_a_ranker_and_a_measure_by_name(packages: Path, capsys: pytest.CaptureFi
     )
     trained = dialgauge(capsys, "babi", "train", "--data", data, "--model", "longest", "--out", tmp_path / "m")
     assert trained.code == 0, trained.err
-    again = dialgauge(capsys, "babi", "evaluate", "--data", data, "--load", tmp_path / "m", "--split", "tst")
+    again = dialgauge(capsys, "babi", "evaluate", "--data", data, "--model", tmp_path / "m", "--split", "tst")
     assert again.code == 0, again.err
     table = dialgauge(capsys, "babi", "table", "--data", data, "--models", "longest", "--tasks", "1")
     assert table.code == 0, table.err

@@ -107,9 +107,9 @@ def test_options_are_checked(gold: Path, tmp_path: Path) -> None:
     wrong: list[tuple[dict[str, Any], tuple[str, ...]]] = [
         ({"mode": "files"}, ("--domains", "file, state or placeholders")),
         ({"missing": "drop"}, ("--unanswered", "skip or fail")),
-        ({"references": mine}, ("--references-are",)),
-        ({"references": mine, "references_are": "cleaned"}, ("--references-are", "raw or clean")),
-        ({"references_are": "raw"}, ("--references FILE",)),
+        ({"references": mine}, ("references_are",)),
+        ({"references": mine, "references_are": "cleaned"}, ("references_are", "raw or clean")),
+        ({"references_are": "raw"}, ("name their file as references",)),
         ({"references": mine, "references_are": "raw"}, ("sng0002", "lack the dialogue")),
         ({"measures": "Inform[police]"}, ("no goal has the domain 'police'",)),
         ({"measures": "Inform(rules=mine)"}, ("mwzeval, grounded",)),
@@ -164,7 +164,7 @@ def test_without_spans_or_sacrebleu_everything_but_bleu_is_scored(gold: Path, mo
             entry.pop("span_info", None)
     bare = scored(write(gold.parent / "bare.json", content), responses())
     assert (float(bare["Success"]), bare.details["human"], "BLEU" in bare.scores) == (1.0, {}, False)
-    refused(lambda: scored(gold.parent / "bare.json", responses(), measures="BLEU"), "BLEU", "--references")
+    refused(lambda: scored(gold.parent / "bare.json", responses(), measures="BLEU"), "BLEU", "references=FILE")
     monkeypatch.setattr(builtins, "__import__", importing)
     run = scored(gold, responses())
     assert (float(run["Success"]), "BLEU" in run.scores) == (1.0, False)

@@ -352,5 +352,6 @@ def test_faulty_folders(folder: Path) -> None:
     (folder / "ontology2.json").write_text("{}")
     with pytest.raises(DialgaugeError, match="several files are named"):
         read_ontology(folder)
+    (folder / "ontology.json").unlink()
     with pytest.raises(DialgaugeError, match="informable"):
-        read_ontology(folder, folder / "ontology2.json")
+        read_ontology(folder)

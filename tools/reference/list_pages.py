@@ -46,9 +46,10 @@ def stored_tables() -> dict[str, dict[str, tuple[str, list[str]]]]:
     """Kind of run to table to (columns with types, examples that have it), from the runs of the worked examples."""
     found: dict[str, dict[str, tuple[str, list[str]]]] = {}
     for example in worked_examples():
-        for name, info in example.run.tables.items():
+        for name in example.run.tables:
             if name not in FIXED:
-                columns = ", ".join(f"`{column}` {kind}" for column, kind in info.columns.items())
+                schema = example.run.table(name).schema
+                columns = ", ".join(f"`{column}` {kind}" for column, kind in schema.items())
                 found.setdefault(example.run.kind, {}).setdefault(name, (columns, []))[1].append(example.name)
     return found
 

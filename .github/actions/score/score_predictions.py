@@ -15,7 +15,7 @@ import sys
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,37 +80,48 @@ class Verdict:
     incomplete: bool
 
 
-def command(settings: Settings, folder: Path) -> list[str]:
-    """The command of the check; typed in a terminal, it gives the same numbers and the same exit code."""
-    optional = {"--profile": settings.profile, "--coverage": settings.coverage, "--fail-on-drop": settings.baseline}
-    margin = {"--margin": settings.margin} if settings.baseline else {}
-    options = [word for name, value in (optional | margin).items() if value for word in (name, value)]
-    return [
-        "score", "-m", ",".join(settings.measures), *options,
-        "--json", str(folder / "scores.json"), "--table", str(folder / "scores.md"),
-        "--", settings.gold or "self", *settings.predictions,
-    ]  # fmt: skip
+def command(settings: Settings, predictions: Sequence[str], *options: str) -> list[str]:
+    """The command that scores some predictions as the workflow asks."""
+    optional = {"--profile": settings.profile, "--coverage": settings.coverage}
+    asked = [word for name, value in optional.items() if value for word in (name, value)]
+    return ["score", "-m", ",".join(settings.measures), *asked, *options, "--", settings.gold or "self", *predictions]
+
+
+def baseline_run(settings: Settings, folder: Path) -> str:
+    """The stored run of the baseline, whose predictions are scored first; empty where there is none."""
+    path = Path(settings.baseline)
+    if not settings.baseline or not path.exists() or (path / "run.json").is_file():
+        return settings.baseline
+    run(command(settings, [settings.baseline], "--store", str(folder / "baseline")))
+    return str(dialgauge.Store(folder / "baseline").open("latest").path)
+
+
+def run(words: list[str]) -> int:
+    """Run a command silently; its exit code, unless it is that of an error."""
+    told = io.StringIO()
+    with redirect_stderr(told), redirect_stdout(io.StringIO()):
+        try:
+            dialgauge_command(words)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    if code in (0, 1, 3):
+        return code
+    lines = told.getvalue().splitlines()
+    error = next((line for line in reversed(lines) if line.startswith("dialgauge: ")), lines[-1] if lines else "")
+    raise dialgauge.DialgaugeError(error.removeprefix("dialgauge: "))
 
 
 def judge(settings: Settings, folder: Path) -> Verdict:
     """Run the command, and make its verdict readable."""
-    told = io.StringIO()
-    with redirect_stderr(told), redirect_stdout(io.StringIO()):
-        try:
-            dialgauge_command(command(settings, folder))
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    lines = told.getvalue().splitlines()
-    if code not in (0, 1, 3):
-        error = next((line for line in reversed(lines) if line.startswith("dialgauge: ")), lines[-1] if lines else "")
-        raise dialgauge.DialgaugeError(error.removeprefix("dialgauge: "))
+    options = ["--json", str(folder / "scores.json"), "--table", str(folder / "scores.md")]
+    if baseline := baseline_run(settings, folder):
+        options += ["--fail-on-drop", baseline, *(["--margin", settings.margin] if settings.margin else [])]
+    code = run(command(settings, settings.predictions, *options))
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     units = [unit for run in scores["runs"] for unit in run["coverage"]["units"].values()]
-    checks = [check for check in scores.get("checks", []) if not check.get("missing")]
+    checks = [check for check in scores["checks"] if check["check"] != "missing"]
     incomplete = (
-        code == 1
-        or len(checks) < len(scores.get("checks", []))
-        or any(unit["scored"] != unit["expected"] for unit in units)
+        code == 1 or len(checks) < len(scores["checks"]) or any(unit["scored"] != unit["expected"] for unit in units)
     )
     drops = tuple(_sentence(check) for check in checks if not check["passed"])
     table = (folder / "scores.md").read_text(encoding="utf-8").strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +21,6 @@ from dialgauge.cli.options import (
     Advanced,
     Whole,
     bundle,
-    known,
     measures_of,
     named_settings,
     names_of,
@@ -77,80 +76,53 @@ class Replies:
         return rankers.log_task(self.logs, candidates=self.candidates, facts=self.facts, seed=seed or 0)
 
 
-@options
-class Training:
-    """The settings of a model."""
-
-    given: tuple[str, ...] = option(
-        "--set", multiple=True, metavar="NAME=VALUE", help="Model setting: dim=64; repeatable."
-    )
-    device: str | None = option(
-        "--device",
-        metavar="NAME",
-        shell_complete=known("cpu cuda auto".split),
-        help="Device: cpu, cuda, or auto.",
-    )
-    preset: Literal["default", "paper"] | None = option(
-        "--preset",
-        type=click.Choice(["default", "paper"]),
-        help="Settings of learned models.",
-    )
-
-    def options(self) -> dict[str, str]:
-        """The settings by name: those of ``--set``, the preset and the device."""
-        own = {"preset": self.preset, "device": self.device}
-        return named_settings(self.given, "--set") | {name: value for name, value in own.items() if value is not None}
+_SET = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Model setting: dim=64, device=cuda; repeatable."
+)
+_MODEL = click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    metavar="NAME|FOLDER|URL",
+    shell_complete=MODELS,
+    help="A model or agent such as tfidf or memn2n, the folder of a trained model, or the address of a bot.",
+)
 
 
-@options
 class Bot:
-    """Who answers: a model by name, a trained one, or a bot at an address."""
+    """Who answers: a model to train, a trained one in a folder, an agent, or a bot at an address."""
 
-    model: str | None = option(
-        "--model",
-        metavar="NAME",
-        shell_complete=MODELS,
-        help=f"Model or agent, such as tfidf or memn2n. Default: {DEFAULT_MODEL}.",
-    )
-    folder: Path | None = option("--load", type=PATH, metavar="FOLDER", help="Load the trained model in this folder.")
-    url: str | None = option("--url", metavar="URL", help="Use the bot at this HTTP address.")
+    def __init__(self, model: str, settings: Sequence[str]) -> None:
+        self.model = model
+        self.settings = named_settings(settings, "--set")
+        names = {*rankers.ranker_names(), *agents.agent_names()}
+        self.url = model if "://" in model else ""
+        self.folder = Path(model) if not self.url and model not in names and Path(model).is_dir() else None
+        if self.url:
+            refuse("--model names a bot at an address", names=("settings",))
+        elif self.folder is None and model not in names:
+            raise DialgaugeError(f"unknown model or agent '{model}'.{nearest(model, names)}")
+        own = self.folder is not None or (model not in agents.BUILT_IN and model in rankers.ranker_names())
+        self.is_agent = not own
 
-    @property
-    def agent(self) -> str:
-        """The name of an agent, or of the bot at the address; empty for a model. An unknown name is an error."""
-        if self.url is not None:
-            refuse("--url names the bot", Training, names=("model", "folder"))
-            return self.url
-        name, models, others = self.model or DEFAULT_MODEL, rankers.ranker_names(), agents.agent_names()
-        if name not in models and name not in others:
-            raise DialgaugeError(f"unknown model or agent '{name}'.{nearest(name, {*models, *others})}")
-        is_agent = name in agents.BUILT_IN or name not in models
-        return name if is_agent and self.folder is None else ""
-
-    def make_agent(self, settings: dict[str, str]) -> agents.Agent:
+    def agent(self) -> agents.Agent:
         """The agent, or the bot at the address."""
-        return agents.HttpBot(self.url) if self.url is not None else agents.make_agent(self.agent, settings)
+        return agents.HttpBot(self.url) if self.url else agents.make_agent(self.model, self.settings)
 
-    def load(self, settings: dict[str, str], task: rankers.RankingTask | None) -> rankers.ReplyModel:
-        """The trained model in the folder, for a task that it was fitted on; None does not ask for one."""
-        if name := next((name for name in settings if name != "device"), ""):
-            raise DialgaugeError(f"the loaded model is already trained; '{name}' can no longer be set")
-        if self.folder is None:
-            raise TypeError("no folder was named")
-        ranker = rankers.load_ranker(self.folder, task=task, options=settings)
-        if self.model not in (None, ranker.name):
-            raise DialgaugeError(f"the folder holds the model {ranker.name}; drop --model", file=str(self.folder))
-        return ranker
-
-    def fit(
-        self, settings: dict[str, str], seed: int | None, task: Callable[[], rankers.RankingTask]
-    ) -> rankers.ReplyModel:
-        """The loaded model, or one fitted on the task now."""
+    def fit(self, seed: int | None, task: Callable[[], rankers.RankingTask]) -> rankers.ReplyModel:
+        """The trained model, or one trained on the task now."""
         if self.folder is not None:
-            return self.load(settings, None)
-        ranker = rankers.fresh_model(self.model or DEFAULT_MODEL, seed or 0, settings)
+            return self.load()
+        ranker = rankers.fresh_model(self.model, seed or 0, self.settings)
         rankers.fit_model(ranker, task(), tell)
         return ranker
+
+    def load(self, task: rankers.RankingTask | None = None) -> rankers.ReplyModel:
+        """The trained model, which was trained on the task if one is given."""
+        if self.folder is None:
+            raise DialgaugeError("--transfer and --world have no training dialogues; --model names a trained model")
+        if name := next((name for name in self.settings if name != "device"), ""):
+            raise DialgaugeError(f"the model is already trained; '{name}' can no longer be set")
+        return rankers.load_ranker(self.folder, task=task, options=self.settings)
 
 
 def tell(line: str) -> None:
@@ -203,7 +175,6 @@ babi = group("babi", "The bAbI restaurant tasks: simulate them, convert data to 
     default="babi",
     help="Output format. babi: as released; native: JSONL with acts and belief states.",
 )
-@click.option("--force", is_flag=True, help="Replace another simulation in the folder.")
 @bundle(output=Json)
 def simulate(
     folder: Path,
@@ -213,7 +184,6 @@ def simulate(
     splits: str,
     dialogs: int,
     to: Literal["babi", "native", "both"],
-    force: bool,
     output: Json,
 ) -> None:
     """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
@@ -232,7 +202,6 @@ def simulate(
             dialogs=dialogs,
             parameters=restaurant.Parameters(seed=seed),
             forms=forms,
-            force=force,
             made=made,
         )
     columns = [*map(Column, ("file", "dialogs", "turns", "facts")), Column("turns per dialog", Number(2))]
@@ -246,7 +215,6 @@ def simulate(
 @babi.command()
 @click.argument("folder", type=PATH)
 @click.option("--out", "target", type=FILE, required=True, help="File to write.")
-@click.option("--ontology", type=PATH, help="Ontology. Default: ontology*.json in the folder.")
 @click.option("--list", "listed", type=PATH, help="Only these calls, in this order: one path per line.")
 @click.option("--kb", type=PATH, help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
 @click.option("--seed", type=Whole(), default=0, help="Random seed; the same seed gives the same bytes.")
@@ -256,49 +224,38 @@ def simulate(
     default="babi",
     help="Output format. babi: as in task 6; native: JSONL with the labelled states.",
 )
-@bundle(output=Json)
 def convert(
-    folder: Path,
-    target: Path,
-    ontology: Path | None,
-    listed: Path | None,
-    kb: Path | None,
-    seed: int,
-    to: Literal["babi", "native"],
-    output: Json,
+    folder: Path, target: Path, listed: Path | None, kb: Path | None, seed: int, to: Literal["babi", "native"]
 ) -> None:
-    """Convert DSTC2 as published (a folder per call, with log.json and label.json) to the task 6 format."""
-    words = restaurant.read_ontology(folder, ontology)
+    """Convert DSTC2 as published (a folder per call with log.json and label.json; ontology*.json) to task 6."""
+    words = restaurant.read_ontology(folder)
     sessions = list(tracked(restaurant.read_sessions(folder, listed), "reading calls"))
     venues = restaurant.venues_of(formats.load_kb(kb)) if kb else restaurant.venues_mentioned(sessions)
     lexicon = restaurant.Lexicon(words, venues)
     dialogues = [restaurant.convert(session, venues, lexicon, seed=seed) for session in sessions]
     formats.write(dialogues, target, format=to)
-    said = [turn.text for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system"]
-    made = Table("Converted", ["dialogs", "API calls", "different replies"])
-    made.add(len(dialogues), sum(text.startswith("api_call ") for text in said), len(set(said)))
-    output.present(Page(title="DSTC2", tables={"converted": made}))
-    tell(f"wrote {target}")
+    out.print(f"wrote {counted(len(dialogues), 'dialogue')} to {target}")
 
 
 @babi.command()
 @click.option("--out", "folder", type=FOLDER, required=True, help="Folder for the model and its checkpoint.")
 @click.option("--model", default="memn2n", shell_complete=MODELS, help="Model name, such as tfidf or memn2n.")
-@click.option("--force", is_flag=True, help="Replace the finished model in the folder.")
-@bundle(replies=Replies, training=Training, output=Output)
-def train(folder: Path, model: str, force: bool, replies: Replies, training: Training, output: Output) -> None:
+@_SET
+@bundle(replies=Replies, store=Stored)
+def train(folder: Path, model: str, settings: tuple[str, ...], replies: Replies, store: Stored) -> None:
     """Train a model on a task's training and development dialogs (or on chat logs) and save it in a folder.
 
     Rerun an interrupted command to resume after the last finished epoch. The log of the training is stored as a run.
     """
     task = replies.load(splits=("trn", "dev"))
-    ranker = rankers.fresh_model(model, replies.seed or 0, training.options())
-    ranker.checkpoint = rankers.claim_folder(folder, force=force)
+    ranker = rankers.fresh_model(model, replies.seed or 0, named_settings(settings, "--set"))
+    ranker.checkpoint = rankers.claim_folder(folder)
     rankers.fit_model(ranker, task, tell)
     rankers.save_ranker(ranker, folder, task.number)
     tell(f"model saved in {folder}")
-    [run] = output.store_runs([responses.evaluation_run(ranker, task, "dev", trained=True)])
-    output.present(report.run_page(run, ["epochs"]), runs=[run])
+    run = store.folder.add(responses.evaluation_run(ranker, task, "dev", trained=True))
+    tell(f"stored as run {run.id} in {store.folder.folder}")
+    out.page(report.run_page(run, ["epochs"]))
 
 
 @babi.command()
@@ -329,7 +286,9 @@ def train(folder: Path, model: str, force: bool, replies: Replies, training: Tra
     help="hits@1,MRR, ... or default.",
 )
 @click.option("--attention", type=Whole(0, 100_000), default=0, help="Keep attention in the first N dialogues.")
-@bundle(bot=Bot, replies=Replies, training=Training, output=Output, gates=Gates)
+@_MODEL
+@_SET
+@bundle(replies=Replies, output=Output, gates=Gates)
 def evaluate(
     split: tuple[Literal["dev", "tst", "tst-OOV"], ...],
     transfer: bool,
@@ -338,46 +297,43 @@ def evaluate(
     dialogs: int,
     measures: tuple[str, ...],
     attention: int,
-    bot: Bot,
+    model: str,
+    settings: tuple[str, ...],
     replies: Replies,
-    training: Training,
     output: Output,
     gates: Gates,
 ) -> int:
     """Evaluate a model, an agent or a bot over HTTP: per-response, per-dialog, hits@10, MRR, by class of reply.
 
-    A model is trained on --data first, or comes from a folder (--load); with --transfer, --world or --live it gets
-    the candidates and the knowledge base of where it goes, and is not retrained. 'dialgauge show RUN --dialogue ID'
-    shows replies, candidates and attention.
+    A model is trained on --data first, unless its folder is named; with --transfer, --world or --live it gets the
+    candidates and the knowledge base of where it goes, and is not retrained. 'dialgauge show RUN --dialogue ID' shows
+    replies, candidates and attention.
 
     Exit code 1: in conversation, the bot failed. Exit code 3: a check failed.
     """
+    bot = Bot(model, settings)
     if live:
         refuse("in conversation there are no splits", Gates, names=("split", "transfer", "measures", "attention"))
-        return _converse(world or restaurant.DEFAULT_WORLD, dialogs, bot, replies, training, output)
-    gate = gates.gate(output.store, "responses", family="responses")
+        return _converse(world or restaurant.DEFAULT_WORLD, dialogs, bot, replies, output)
+    gate = gates.gate(output.store, "responses")
     chosen = responses.reply_measures(measures) if measures else None
-    gate.require(chosen or responses.reply_measures())
-    settings = training.options()
     if world is not None:
         refuse("--world simulates the dialogues", names=("data", "logs", "candidates", "facts"))
         task = _world_task(world, replies.number(bot.folder), dialogs, replies.seed or 0)
     else:
         task = replies.load(bot.folder)
     ready: rankers.ReplyModel | responses.Replier
-    if bot.url is not None and bot.agent:
+    if bot.url:
         ready = agents.HttpBot(bot.url)
-    elif bot.agent:
-        ready = responses.agent_replier(bot.make_agent(settings), task, settings)
-    elif bot.folder is not None:
-        elsewhere = transfer or world is not None
-        ready = bot.load(settings, None if elsewhere else task)
-        if elsewhere:
-            ready.move(task.candidates, task.facts)
+    elif bot.is_agent:
+        ready = responses.agent_replier(bot.agent(), task, bot.settings)
     elif transfer or world is not None:
-        raise DialgaugeError("--transfer and --world have no training dialogues; give --load FOLDER, or an agent")
+        ready = bot.load()
+        ready.move(task.candidates, task.facts)
+    elif bot.folder is not None:
+        ready = bot.load(task)
     else:
-        ready = bot.fit(settings, replies.seed, lambda: task)
+        ready = bot.fit(replies.seed, lambda: task)
     made = responses.evaluate_bot(ready, task, splits=split, measures=chosen, attention=attention, progress=OnScreen())
     stored = output.store_runs(made)
     checks = gate.check(stored)
@@ -391,16 +347,16 @@ def _world_task(world: str, task: int, dialogs: int, seed: int) -> rankers.Ranki
     return lab.world_task(loaded, task, splits, dialogs, restaurant.Parameters(seed=seed), source=world)
 
 
-def _converse(world: str, dialogs: int, bot: Bot, replies: Replies, training: Training, output: Output) -> int:
+def _converse(world: str, dialogs: int, bot: Bot, replies: Replies, output: Output) -> int:
     """``--live``: the bot's own words count, and a mistake affects later replies."""
     number, loaded, seed = replies.number(bot.folder), restaurant.load_world(world), replies.seed or 0
     if number not in restaurant.TASKS:
         raise DialgaugeError("tasks 1 to 5 have simulated users; task 6 and chat logs have none")
     system: agents.Agent | rankers.ReplyModel
-    if bot.agent:
-        system = bot.make_agent(training.options())
+    if bot.is_agent:
+        system = bot.agent()
     else:
-        system = bot.fit(training.options(), replies.seed, lambda: replies.load(splits=("trn", "dev")))
+        system = bot.fit(replies.seed, lambda: replies.load(splits=("trn", "dev")))
         lab.move_to(system, loaded, seed)
     made, parameters = [], restaurant.Parameters(seed=seed)
     for half in (each.name for each in loaded.halves):
@@ -427,16 +383,15 @@ def _converse(world: str, dialogs: int, bot: Bot, replies: Replies, training: Tr
     help="Splits, comma-separated.",
 )
 @click.option("--seeds", type=Whole(1, 1000), default=1, help="Seeds per model that uses random numbers.")
-@click.option("--fresh", is_flag=True, help="Recompute everything, including stored results.")
-@bundle(training=Training, store=Stored, output=Tables, placement=Placement)
+@_SET
+@bundle(store=Stored, output=Tables, placement=Placement)
 def table(
     data: Path,
     models: str,
     tasks: str,
     splits: str,
     seeds: int,
-    fresh: bool,
-    training: Training,
+    settings: tuple[str, ...],
     store: Stored,
     output: Tables,
     placement: Placement,
@@ -453,8 +408,7 @@ def table(
         tasks=wanted,
         splits=responses.evaluated_splits(_items(splits)),
         seeds=seeds,
-        options=training.options(),
-        fresh=fresh,
+        options=named_settings(settings, "--set"),
         workers=placement.place,
         store=store.folder,
         progress=OnScreen(),
@@ -466,21 +420,24 @@ def table(
 
 
 @babi.command()
-@bundle(bot=Bot, replies=Replies, training=Training)
-def chat(bot: Bot, replies: Replies, training: Training) -> None:
+@_MODEL
+@_SET
+@bundle(replies=Replies)
+def chat(model: str, settings: tuple[str, ...], replies: Replies) -> None:
     """Talk to a model or an agent in the terminal.
 
     An empty line (or `<SILENCE>`) lets the bot continue. API calls are answered by the knowledge base, and the bot
     speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
     quits.
     """
+    bot = Bot(model, settings)
     task = replies.load(bot.folder, ("trn", "dev"))
     system: agents.Agent
-    if bot.agent:
-        system = bot.make_agent(training.options())
+    if bot.is_agent:
+        system = bot.agent()
     else:
-        model = bot.fit(training.options(), replies.seed, lambda: task)
-        system = model.agent if isinstance(model, agents.Rules) else agents.ModelBot(model, asks_back=True)
+        ranker = bot.fit(replies.seed, lambda: task)
+        system = ranker.agent if isinstance(ranker, agents.Rules) else agents.ModelBot(ranker, asks_back=True)
     if isinstance(system, agents.RuleAgent):
         system.asks_back = True
     database = restaurant.FactDatabase(task.facts)

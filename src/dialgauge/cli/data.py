@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec.structs import replace
 
 from dialgauge import data as datasets, trials
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FORMATS, PATH, WRITABLE_FORMATS, bundle
-from dialgauge.cli.output import Json, Tables
+from dialgauge.cli.output import Json
 from dialgauge.cli.screen import err, on_screen, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import proposed_mapping, read as read_corpus
@@ -38,12 +37,12 @@ data = group("data", "Inspect and convert dialogue files, and download datasets.
     is_flag=True,
     help="Import the tools.py of a domain's folder, which runs it, to check it and its tasks.",
 )
-@bundle(output=Tables)
+@bundle(output=Json)
 def check(
     source: tuple[str, ...],
     format: str | None,
     load_tools: bool,
-    output: Tables,
+    output: Json,
 ) -> int:
     """Report what a file is, how it is read, what is in it, and what is wrong with it.
 
@@ -108,20 +107,14 @@ def _has_services_only(folder: Path) -> bool:
 )
 @click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
 @click.option("--redact", is_flag=True, help="Replace personal data, as far as rules find it.")
-@click.option("--force", is_flag=True, help="Overwrite the target.")
-@bundle(output=Json)
 def convert(
     source: str,
     target: Path,
     to: str,
     format: str | None,
     redact: bool,
-    force: bool,
-    output: Json,
 ) -> None:
     """Convert dialogues to another format, and report what was kept and what was lost."""
-    if str(target) == str(output.json) == "-":
-        raise DialgaugeError("the dialogues and --json cannot both go to stdout; give a file for one of them")
     redactor = redactor_of(read_corpus(source, format=format).dialogues) if redact else None
     with progress_bar("converting dialogues") as advance:
         done = datasets.convert(
@@ -129,30 +122,20 @@ def convert(
             target,
             to=to,
             format=format,
-            force=force,
             change=redactor.dialogue if redactor is not None else lambda dialogue: dialogue,
             advance=advance,
         )
-    facts = {name: value for name, value in msgspec.to_builtins(done).items() if not isinstance(value, dict)}
-    tables = {"conversion": Table("Conversion", facts, [list(facts.values())])}
-    notes = []
-    for name, words in (("kept", "kept"), ("reading", "reader's notes"), ("writing", "writer's notes")):
-        counts = getattr(done, name)
-        tables[name] = Table(name.capitalize(), ["what", "times"], counts.items())
-        if counts:
-            notes.append(f"{words}: {', '.join(f'{what} ({count:,})' for what, count in counts.items())}")
     if redactor is not None:
         err.print(redactor.sentence())
-    verdict = (
+    screen = err if str(target) == "-" else out
+    screen.print(
         f"{counted(done.dialogues, 'dialogue')} with {counted(done.turns, 'turn')}: {done.source_format} to "
         f"{done.target_format}, written to {'standard output' if done.target == '-' else done.target}"
     )
-    page = Page(title=f"{done.source} as {done.target_format}", verdict=verdict, tables=tables, notes=notes)
-    output.write(page)
-    if on_screen(output.json):
-        screen = err if str(target) == "-" else out
-        for line in (verdict, *notes):
-            screen.print(line)
+    notes = {"kept": done.kept, "reader's notes": done.reading, "writer's notes": done.writing}
+    for words, counts in notes.items():
+        if counts:
+            screen.print(f"{words}: {', '.join(f'{what} ({count:,})' for what, count in counts.items())}")
 
 
 @data.command("map")
@@ -163,20 +146,19 @@ def map_file(file: str) -> None:
 
 
 @data.command("list")
-@bundle(output=Tables)
-def list_datasets(output: Tables) -> None:
+@bundle(output=Json)
+def list_datasets(output: Json) -> None:
     """List the datasets that can be downloaded, and which are present."""
     output.present(datasets.listing_page(datasets.catalogue(), datasets.data_folder()))
 
 
 @data.command()
 @click.argument("name", shell_complete=DATASETS, help="Dataset name (see 'dialgauge data list').")
-@click.option("--offline", is_flag=True, help="Do not use the network.")
-def get(name: str, offline: bool) -> None:
+def get(name: str) -> None:
     """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
     dataset = datasets.catalogue().find(name)
     with _transfer_progress() as watcher:
-        done = datasets.get(dataset, datasets.data_folder(), network=not datasets.offline(offline), watcher=watcher)
+        done = datasets.get(dataset, datasets.data_folder(), network=not datasets.offline(), watcher=watcher)
     if not done.fetched:
         err.print(f"{dataset.title} is already downloaded.")
     for url in done.trusted:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from dialgauge import measures, runs, stats
 from dialgauge.cli.app import EXIT_INCOMPLETE
-from dialgauge.cli.options import Real, measures_of, option, options
+from dialgauge.cli.options import RUN, Real, measures_of, option, options
 from dialgauge.cli.screen import err
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.text import counted, note_kind
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 EXIT_FAILED_CHECK = 3
 _SHARE = "share"
-_DROP = "fail-on-drop"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 #: Chance of failing a build although nothing got worse.
 _ALPHA = 0.05
@@ -45,39 +45,31 @@ class Gates:
         help="Exit 3 if below VALUE (50% or 0.5); repeatable.",
     )
     fail_on_drop: str | None = option(
-        "--fail-on-drop", metavar="RUN|FILE", help="Exit 3 if significantly worse than this."
+        "--fail-on-drop", type=RUN, metavar="RUN", help="Exit 3 if significantly worse than this stored run."
     )
     margin: float = option(
         "--margin", type=Real(0), default=0.0, metavar="POINTS", show_default=False, help="Tolerate drops up to this."
     )
 
-    def gate(self, store: Path | None, kind: str, *, family: str | None = None, scores_files: bool = False) -> Gate:
-        """Parse the checks before scoring, so that a misspelt option costs no time.
+    def gate(self, store: Path | None, kind: str, *, known: bool = True) -> Gate:
+        """The checks, parsed before the work; ``kind`` is that of the runs that the command makes.
 
-        ``kind`` is that of the runs that the command makes; ``family`` has all its measures, None if any may, "" if
-        names are not known before. ``scores_files``: it can score a baseline's file.
+        ``known``: all measures that it can score are registered.
         """
         thresholds = [Threshold.parse(written) for written in self.fail_under]
-        for threshold in thresholds if family != "" else ():
-            threshold.check(family)
-        name = self.fail_on_drop
-        if name is None:
+        for threshold in thresholds if known else ():
+            threshold.least(measures.parse_measure(threshold.measure).card)
+        if self.fail_on_drop is None:
             return Gate(thresholds, self.margin)
-        folder, path = runs.Store(store).folder / name, Path(name)
-        if (path / runs.MANIFEST).is_file():
-            baseline: Run = runs.Run.load(path)
-        elif path.is_file() or (path.is_dir() and not folder.is_dir()):
-            if not scores_files:
-                raise DialgaugeError(f"--fail-on-drop: {name} is to be scored, and here a stored run is needed")
-            return Gate(thresholds, self.margin, baseline_file=name)
-        else:
-            baseline = runs.Store(store).open(name)
+        folder = Path(self.fail_on_drop)
+        is_run = (folder / runs.MANIFEST).is_file()
+        baseline: Run = runs.Run.load(folder) if is_run else runs.Store(store).open(self.fail_on_drop)
         if baseline.kind != kind:
             raise DialgaugeError(
                 f"--fail-on-drop: {baseline.id} is a run of kind {baseline.kind}, and this command makes runs of kind "
                 f"{kind}; name one of those"
             )
-        return Gate(thresholds, self.margin, baseline=baseline)
+        return Gate(thresholds, self.margin, baseline)
 
 
 class Threshold(Struct, frozen=True):
@@ -96,14 +88,6 @@ class Threshold(Struct, frozen=True):
                 f"--fail-under expects MEASURE=VALUE, VALUE being 50% or 0.5 for a share (got '{written}')"
             )
         return cls(measure, text)
-
-    def check(self, family: str | None) -> None:
-        """An error where no such measure exists, or where it cannot have such a value."""
-        try:
-            card = measures.parse_measure(self.measure, family).card
-        except DialgaugeError as error:
-            raise DialgaugeError(f"--fail-under: {error}") from error
-        self.least(card)
 
     def least(self, score: measures.Score | measures.Card[Any]) -> float:
         """The value in the measure's unit."""
@@ -128,36 +112,46 @@ class Threshold(Struct, frozen=True):
             raise DialgaugeError(f"--fail-under {self.measure}={self.text} must be between 0% and 100%")
         return number
 
+    def check(self, run: Run) -> Check:
+        """Whether a run reaches it; an undefined value does not."""
+        score = run.scores.get(self.measure)
+        if score is None:
+            raise DialgaugeError(
+                f"--fail-under: {run.name} has no measure '{self.measure}'.{nearest(self.measure, run.scores)}"
+            )
+        least, value = self.least(score), score.value
+        if value is None or math.isnan(value):
+            passed, sentence = False, f"{self.measure} is undefined, so not at least {self.text}"
+        else:
+            passed = value >= least
+            wanted = self.text if "%" in self.text else _shown(score, least)
+            side = "at least" if passed else "below"
+            sentence = f"{self.measure} {_shown(score, value)} is {side} {wanted}"
+        return Check(run.name, "fail-under", self.measure, least, value if value == value else None, passed, sentence)
+
 
 class Check(Struct, frozen=True):
     """What one check found: a measure of a run against a threshold, or against a baseline."""
 
     system: str
+    #: ``fail-under``, ``fail-on-drop``, or ``missing`` for units that the baseline has and the run lacks.
+    check: str
     measure: str
+    limit: float
+    value: float | None
     passed: bool
     sentence: str
-    #: What else there is to know, by the names that ``--json`` gives it.
-    facts: Mapping[str, object]
 
     def record(self) -> dict[str, object]:
-        """The check as ``--json`` has it; a drop is limited to the margin, and nothing may be missing."""
-        facts = self.facts
-        return {
-            "name": f"{self.system}: {facts['check']} {self.measure}",
-            "limit": facts.get("least", facts.get("margin", 0)),
-            "value": next(facts[key] for key in ("value", "drop", "missing") if key in facts),
-            "passed": self.passed,
-            "system": self.system,
-            "measure": self.measure,
-            **facts,
-            "sentence": self.sentence,
-        }
+        """The check as ``--json`` has it."""
+        return {"name": f"{self.system}: {self.check} {self.measure}", **msgspec.structs.asdict(self)}
 
 
 class Checks(Struct, frozen=True):
     """All checks of a command's runs."""
 
     found: Sequence[Check] = ()
+    baseline: str = ""
     margin: float = 0.0
 
     def records(self) -> list[dict[str, object]]:
@@ -169,15 +163,14 @@ class Checks(Struct, frozen=True):
         failed = [check for check in self.found if not check.passed]
         for check in failed:
             err.print(f"FAILED: {check.system}: {check.sentence}")
-        drops = [check for check in self.found if "drop" in check.facts]
+        drops = [check for check in self.found if check.check == "fail-on-drop"]
         for system in dict.fromkeys(check.system for check in drops):
             tested = [check for check in drops if check.system == system]
             if all(check.passed for check in tested):
                 names = ", ".join(check.measure for check in tested)
                 beyond = f" beyond the margin of {self.margin:g}" if self.margin else ""
-                against = tested[0].facts["against"]
-                err.print(f"{system}: no significant drop{beyond} compared with {against} ({names})", style="dim")
-        if failed and all("missing" in check.facts for check in failed):
+                err.print(f"{system}: no significant drop{beyond} compared with {self.baseline} ({names})", style="dim")
+        if failed and all(check.check == "missing" for check in failed):
             return EXIT_INCOMPLETE
         return EXIT_FAILED_CHECK if failed else otherwise
 
@@ -188,65 +181,27 @@ class Gate(Struct, frozen=True):
     thresholds: Sequence[Threshold] = ()
     margin: float = 0.0
     baseline: runs.Run | None = None
-    #: A file to score as the others are, in place of a stored baseline.
-    baseline_file: str = ""
 
-    def require(self, scored: Iterable[object]) -> None:
-        """Before the work: an error where a threshold is for a measure that will not be scored."""
-        names = [str(score) for score in scored]
-        for threshold in self.thresholds:
-            if threshold.measure not in names:
-                raise DialgaugeError(
-                    f"--fail-under: '{threshold.measure}' is not among the measures to score."
-                    f"{nearest(threshold.measure, names)}"
-                )
-
-    def check(self, runs: Sequence[Run], score_file: Callable[[str], Run] | None = None) -> Checks:
-        """Check the runs; ``score_file`` makes the run of a baseline's file, where the command can."""
-        found = [_threshold_check(run, threshold) for run in runs for threshold in self.thresholds]
-        baseline, against = self.baseline, self.baseline.id if self.baseline else self.baseline_file
-        if baseline is None and against and score_file is not None:
-            baseline = score_file(against)
-        if baseline is not None:
-            for run in _same_split(runs, baseline):
-                found += _drop_checks(baseline, against, run, self.margin)
-        return Checks(found, self.margin)
+    def check(self, runs: Sequence[Run]) -> Checks:
+        """Check the runs; of runs on several splits, those on the baseline's are compared with it."""
+        found = [threshold.check(run) for run in runs for threshold in self.thresholds]
+        if self.baseline is None:
+            return Checks(found)
+        split = self.baseline.manifest.config.get("split")
+        same = [run for run in runs if run.manifest.config.get("split") == split]
+        if not same:
+            raise DialgaugeError(f"--fail-on-drop: nothing was evaluated on the split of {self.baseline.id}, '{split}'")
+        for run in same:
+            found += _drop_checks(self.baseline, run, self.margin)
+        return Checks(found, self.baseline.id, self.margin)
 
 
-def _threshold_check(run: Run, threshold: Threshold) -> Check:
-    score = run.scores.get(threshold.measure)
-    if score is None:
-        raise DialgaugeError(
-            f"--fail-under: {run.name} has no measure '{threshold.measure}'.{nearest(threshold.measure, run.scores)}"
-        )
-    least = threshold.least(score)
-    facts = {"check": "fail-under", "value": score.value, "least": least}
-    if score.value is None or math.isnan(score.value):
-        sentence = f"{threshold.measure} is undefined, so not at least {threshold.text}"
-        return Check(run.name, threshold.measure, False, sentence, facts | {"value": None})
-    wanted = threshold.text if "%" in threshold.text else _shown(score, least)
-    passed = score.value >= least
-    sentence = f"{threshold.measure} {_shown(score, score.value)} is {'at least' if passed else 'below'} {wanted}"
-    return Check(run.name, threshold.measure, passed, sentence, facts)
-
-
-def _same_split(runs: Sequence[Run], baseline: Run) -> list[Run]:
-    """Of runs on several splits, those on the baseline's."""
-    split = baseline.manifest.config.get("split")
-    same = [run for run in runs if run.manifest.config.get("split") == split]
-    if not same:
-        raise DialgaugeError(f"--fail-on-drop: nothing was evaluated on the split of {baseline.id}, '{split}'")
-    return same
-
-
-def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterator[Check]:
+def _drop_checks(baseline: Run, run: Run, margin: float) -> Iterator[Check]:
     """Each measure of a run against the baseline, over the dialogues both have; p is Holm's over the measures."""
     from dialgauge.comparison import compare_runs
 
-    own: dict[str, object] = {"check": _DROP, "against": against}
     if run.id == baseline.id:  # the same command was run again
-        facts = own | {"margin": margin, "drop": 0.0}
-        yield Check(run.name, "every measure", True, f"it is the run {against} itself", facts)
+        yield Check(run.name, "fail-on-drop", "every measure", margin, 0.0, True, "it is the baseline itself")
         return
     comparison = compare_runs([baseline, run])
     for note in comparison.notes:
@@ -258,10 +213,10 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
         unlike = comparison.scores.unlike_turns
         others = f", and {counted(unlike, 'more was', 'more were')} scored on different turns" if unlike else ""
         sentence = (
-            f"it lacks {missing:,} of {counted(every, unit)} that {against} has{others}, so whether it got worse there "
-            f"is unknown; measures are compared on the other {len(comparison.dialogues):,}"
+            f"it lacks {missing:,} of {counted(every, unit)} that {baseline.id} has{others}, so whether it got worse "
+            f"there is unknown; measures are compared on the other {len(comparison.dialogues):,}"
         )
-        yield Check(run.name, f"{unit}s", False, sentence, own | {"missing": missing})
+        yield Check(run.name, "missing", f"{unit}s", 0, missing, False, sentence)
     old, new = comparison.systems
     differences = [comparison.difference(new, old, measure) for measure in comparison.measures]
     tested = [difference for difference in differences if not math.isnan(difference.p)]
@@ -269,31 +224,24 @@ def _drop_checks(baseline: Run, against: str, run: Run, margin: float) -> Iterat
     for difference, p in zip(tested, map(float, corrected), strict=True):
         worse = bool(difference.difference) and (difference.better or difference.higher) == old
         larger = abs(difference.difference) > margin / (100 if _is_share(run.scores.get(difference.measure)) else 1)
-        sign = 1 if difference.higher_is_better is False else -1
-        low, high = sorted(sign * end + 0.0 for end in _ends(comparison, difference))
-        facts = own | {
-            "margin": margin, "drop": sign * difference.difference + 0.0, "low": low, "high": high, "p": p,
-        }  # fmt: skip
-        sentence = _drop_sentence(comparison, difference, p, against)
-        yield Check(run.name, difference.measure, not (worse and larger and p < _ALPHA), sentence, facts)
+        drop = (1 if difference.higher_is_better is False else -1) * difference.difference + 0.0
+        passed = not (worse and larger and p < _ALPHA)
+        sentence = _drop_sentence(comparison, difference, p, baseline.id)
+        yield Check(run.name, "fail-on-drop", difference.measure, margin, drop, passed, sentence)
 
 
-def _ends(comparison: Comparison, difference: Difference) -> tuple[float, float]:
-    """The interval of a difference; 0 to 0 where no dialogue differs, which no test can vary."""
-    unvaried = not difference.difference and not difference.wins and not difference.losses and not comparison.too_few
-    return (0.0, 0.0) if unvaried else (difference.low, difference.high)
-
-
-def _drop_sentence(comparison: Comparison, difference: Difference, p: float, against: str) -> str:
+def _drop_sentence(comparison: Comparison, difference: Difference, p: float, baseline: str) -> str:
     score = comparison.scores.run_score(difference.measure)
     column = comparison.measures.index(difference.measure)
     old, new = (_shown(score, float(comparison.corpus_values[row, column])) for row in (0, 1))
-    low, high = sorted(map(abs, _ends(comparison, difference)))
+    low, high = sorted((abs(difference.low), abs(difference.high)))
+    if not difference.difference and not difference.wins and not difference.losses and not comparison.too_few:
+        low = high = 0.0  # no dialogue differs, which no test can vary
     size = _size(score, abs(difference.difference))
     ends = "no 95% interval" if math.isnan(low) else f"95% interval {_size(score, low, high)}"
     verb = ("rose" if difference.difference > 0 else "dropped") if difference.difference else "moved"
     return (
-        f"{difference.measure} {verb} by {size} from {old} to {new} compared with {against} "
+        f"{difference.measure} {verb} by {size} from {old} to {new} compared with {baseline} "
         f"({ends}, p = {p:.2g}, {counted(len(comparison.dialogues), comparison.pairing.unit)})"
     )
 

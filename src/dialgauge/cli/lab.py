@@ -31,7 +31,7 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import Json, OnScreen, Output, Placement, Resampling, Tables
+from dialgauge.cli.output import Json, OnScreen, Output, Placement, Resampling
 from dialgauge.cli.screen import err, line_reader, out, progress_bar, typed_command
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
@@ -66,7 +66,6 @@ _FAILURES = click.option(
     metavar="HOW",
     help="Stale first tries: live drops, paper keeps.",
 )
-_SEED = click.option("--seed", type=Whole(0), default=0, help="Random seed.")
 
 
 @options
@@ -74,7 +73,14 @@ class Town:
     """The domain and its goals."""
 
     domain: str = option("--domain", default="town", metavar="NAME|FOLDER", help="town, airline, ... or ./mine.")
-    goals: str = option("--goals", default="town", metavar="FILE", cls=Advanced, help="Goals (JSON Lines, MultiWOZ).")
+    goals: str = option(
+        "--goals",
+        default="town",
+        metavar="FILE",
+        cls=Advanced,
+        help="Goals (JSON Lines, MultiWOZ).",
+    )
+
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", cls=Advanced, help="Default: the folder db next to the goals."
     )
@@ -137,14 +143,6 @@ class LanguageModel:
         help="OpenAI-compatible URL, or local.",
     )
     model: str = option("--model", default="", show_default=False, metavar="NAME", help="Model name at the endpoint.")
-    key_env: str = option(
-        "--key-env",
-        default="",
-        show_default=False,
-        metavar="NAME",
-        cls=Advanced,
-        help="Environment variable with the API key.",
-    )
     cassette: Path | None = option(
         "--cassette", type=PATH, cls=Advanced, help="Records requests to models and answers."
     )
@@ -253,7 +251,6 @@ def new(name: str) -> None:
 
 @lab.command("goals")
 @_COUNT
-@_FAILURES
 @click.option("--goal", metavar="ID", help="Show one goal in full.")
 @click.option(
     "--out",
@@ -261,12 +258,10 @@ def new(name: str) -> None:
     type=FOLDER,
     help="Write the goals into this folder, as goals.jsonl.",
 )
-@bundle(town=Town, output=Tables)
-def show_goals(
-    count: int | None, failures: Failures, goal: str | None, folder: Path | None, town: Town, output: Tables
-) -> None:
+@bundle(town=Town, output=Json)
+def show_goals(count: int | None, goal: str | None, folder: Path | None, town: Town, output: Json) -> None:
     """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
-    loaded = town.open(count, failures)
+    loaded = town.open(count)
     output.present(laboratory.goal_page(loaded, goal) if goal is not None else laboratory.goals_page(loaded))
     if folder is not None:
         with atomic(folder / "goals.jsonl") as scratch:
@@ -328,12 +323,8 @@ def call(calls: Path, domain: str, task: str | None, output: Json) -> None:
 @lab.command()
 @click.option("--as", "me", type=click.Choice(["user", "system"]), default="user", help="Which side you play.")
 @click.option("--goal", metavar="ID", help="The goal. Default: the first.")
-@_CHANNEL
-@_SEED
 @bundle(talkers=Talkers, town=Town)
-def chat(
-    me: Literal["user", "system"], goal: str | None, channel: str, seed: int, talkers: Talkers, town: Town
-) -> None:
+def chat(me: Literal["user", "system"], goal: str | None, talkers: Talkers, town: Town) -> None:
     """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
 
     As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
@@ -341,9 +332,9 @@ def chat(
     """
     loaded = town.open()
     chosen = laboratory.goal_named(loaded, goal) if goal else loaded.goals[0]
-    user, system = (talkers.spec(side, channel) for side in ("user", "system"))
+    user, system = (talkers.spec(side) for side in ("user", "system"))
     limits = agents.Limits(exchanges=_ENDLESS)
-    config = laboratory.LabConfig(user=user, system=system, level="text", seed=seed, limits=limits)
+    config = laboratory.LabConfig(user=user, system=system, level="text", limits=limits)
     laboratory.check_setting(config, loaded.search.domain)
     scenario = laboratory.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.tracked)
     ask = line_reader("you> ")

@@ -83,7 +83,6 @@ def missing_explorer() -> DialgaugeError | None:
 @click.option(
     "--dialogue", multiple=True, metavar="ID", help="Include this dialogue instead of selected ones; repeatable."
 )
-@click.option("--title", default="", show_default=False, help="Title of the page.")
 @click.option(
     "--redact",
     is_flag=True,
@@ -96,7 +95,6 @@ def report(
     markdown: Path | None,
     dialogues: int,
     dialogue: tuple[str, ...],
-    title: str,
     redact: bool,
     store: Stored,
 ) -> None:
@@ -111,7 +109,7 @@ def report(
         chosen, redactor = explorer.redacted_runs(chosen)
         err.print(plain(redactor.sentence()))
     with err.status("writing the report"):
-        explorer.write_report(html, chosen, dialogues=dialogues, only=dialogue, title=title)
+        explorer.write_report(html, chosen, dialogues=dialogues, only=dialogue)
     if markdown is not None:
         write_file(markdown, explorer.report_markdown(chosen).encode())
     size = html.stat().st_size

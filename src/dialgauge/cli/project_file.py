@@ -27,13 +27,13 @@ FILE_NAME = "dialgauge.toml"
 DEFAULTS = "defaults"
 #: What [defaults] may set, for every command that has it.
 SHARED = (
-    "confidence", "coverage", "database", "dataset", "device", "dialogues", "gold-format",
-    "measures", "missing", "pred-format", "profile", "resamples", "seed", "store", "unanswered", "workers",
+    "confidence", "coverage", "database", "dataset", "dialogues", "gold-format",
+    "measures", "pred-format", "profile", "resamples", "seed", "store", "unanswered", "workers",
 )  # fmt: skip
 #: Options that act beyond reading and computing, that name code to run, or that say where secrets go.
 TYPED_ONLY = frozenset({
-    "address", "cassette", "domain", "endpoint", "engine", "force", "judge", "judge-set", "key-env",
-    "load", "load-tools", "port", "run", "set", "system", "system-set", "url", "user", "user-set", "yes",
+    "address", "cassette", "domain", "endpoint", "engine", "judge", "judge-set",
+    "load-tools", "model", "port", "run", "set", "system", "system-set", "user", "user-set", "yes",
 })  # fmt: skip
 _LARGEST = 100_000
 _CODE = re.compile(r"\.py(:|$)")

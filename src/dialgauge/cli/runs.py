@@ -14,11 +14,10 @@ import msgspec
 
 from dialgauge import comparison, explorer, report, runs as run_store, users
 from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
-from dialgauge.cli.options import FILE, KINDS, PATH, RUN, Advanced, Real, Whole, bundle, measures_of, refuse
-from dialgauge.cli.output import Figures, Stored, Tables
-from dialgauge.cli.screen import confirm, err, write_file, write_json
+from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_of, refuse
+from dialgauge.cli.output import Figures, Json, Stored, Tables
+from dialgauge.cli.screen import confirm, err, write_json
 from dialgauge.errors import DialgaugeError
-from dialgauge.files import parquet_bytes
 from dialgauge.kinds import kind_named
 from dialgauge.text import split_at_commas
 
@@ -145,9 +144,8 @@ def compare(
 @command("sql")
 @click.argument("query", help="One SELECT (DuckDB SQL); - to read it from stdin.")
 @click.option("--all", is_flag=True, help=f"Show all rows, not {_SHOWN}; files have all.")
-@click.option("--parquet", type=FILE, help="Write all rows as Parquet; - for stdout.")
 @bundle(store=Stored, output=Tables)
-def sql(query: str, all: bool, parquet: Path | None, store: Stored, output: Tables) -> int:
+def sql(query: str, all: bool, store: Stored, output: Tables) -> int:
     """Query all stored runs with one SELECT.
 
     Every table of a run is a table here, with the run id in the column **run**; **runs** has one row per run.
@@ -166,11 +164,8 @@ def sql(query: str, all: bool, parquet: Path | None, store: Stored, output: Tabl
     finally:
         for stop, handler in stops.items():
             signal.signal(stop, handler)
-    if parquet is not None:
-        write_file(parquet, parquet_bytes(frame))
-    if str(parquet) != "-":
-        warnings = [f"left out: {problem}" for problem in problems]
-        output.present(report.Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
+    warnings = [f"left out: {problem}" for problem in problems]
+    output.present(report.Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
     return EXIT_INCOMPLETE if problems else 0
 
 
@@ -203,13 +198,12 @@ runs = group("runs", "The run store: one folder per stored measurement, with run
 
 
 @runs.command("list")
-@click.option("--kind", shell_complete=KINDS, help="Only runs of this kind, for example tracking.")
-@bundle(store=Stored, output=Tables)
-def list_runs(kind: str | None, store: Stored, output: Tables) -> int:
+@bundle(store=Stored, output=Json)
+def list_runs(store: Stored, output: Json) -> int:
     """List all runs, oldest first, and name damaged ones."""
     opened = store.folder
     survey = opened.survey()
-    found = [run for run in survey.runs if kind in (None, run.kind)]
+    found = survey.runs
     problems = list(survey.problems)
     notes: list[Annotations] = []
     for run in found:

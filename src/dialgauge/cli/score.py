@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import click
 
@@ -25,9 +25,6 @@ from dialgauge.cli.options import (
 )
 from dialgauge.cli.output import OnScreen, Output, Placement, Resampling, named_systems
 from dialgauge.errors import DialgaugeError
-
-if TYPE_CHECKING:
-    from dialgauge.report import RunSet
 
 #: In place of GOLD: each prediction file brings its own gold.
 SELF = "self"
@@ -120,8 +117,7 @@ class Sgd:
     help="Value-matching rules; repeatable.",
 )
 @click.option("--sensitivity", is_flag=True, help="Score under other profiles, too.")
-@click.option("--ratings", type=PATH, help="CSV of dialogue, rater, rating: what fits?")
-@click.option("--rated", metavar="SYSTEM", cls=Advanced, help="Which system was rated.")
+@click.option("--ratings", type=PATH, help="CSV of dialogue, rater, rating, system: what fits?")
 @bundle(reading=Reading, sgd=Sgd, resampling=Resampling, output=Output, gates=Gates, placement=Placement)
 def score(
     files: tuple[str, ...],
@@ -129,7 +125,6 @@ def score(
     profile: tuple[str, ...],
     sensitivity: bool,
     ratings: Path | None,
-    rated: str | None,
     reading: Reading,
     sgd: Sgd,
     resampling: Resampling,
@@ -144,30 +139,25 @@ def score(
 
     Exit code: 1 some gold turns had no prediction and were left out, 3 a check failed.
     """
-    gate = gates.gate(output.store, "tracking", family="tracking" if sgd.schema is None else "", scores_files=True)
-    if sgd.schema is None:
-        gate.require(tracking.chosen_measures(measures or None))
+    gate = gates.gate(output.store, "tracking", known=sgd.schema is None)
     gold, *systems = files or [SELF]
     if not systems:
         gold, systems = SELF, [name for name in files if name != SELF]
     if not systems:
         raise DialgaugeError("name the gold file and at least one prediction file: dialgauge score GOLD PRED...")
-    how: dict[str, Any] = {**asdict(reading), **asdict(resampling), "sgd": sgd.scoring()}
-
-    def scored(systems: list[str] | dict[str, str], **people: Any) -> RunSet:
-        return tracking.score(
-            gold,
-            systems,
-            measures=measures or None,
-            profile=profile or None,
-            sensitivity=sensitivity,
-            workers=placement.place if placement.place.asked else None,
-            progress=OnScreen(),
-            **how,
-            **people,
-        )
-
-    results = scored(named_systems(systems), ratings=ratings, rated=rated)
-    checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
+    results = tracking.score(
+        gold,
+        named_systems(systems),
+        measures=measures or None,
+        profile=profile or None,
+        sensitivity=sensitivity,
+        ratings=ratings,
+        sgd=sgd.scoring(),
+        workers=placement.place if placement.place.asked else None,
+        progress=OnScreen(),
+        **asdict(reading),
+        **asdict(resampling),
+    )
+    checks = gate.check(results.runs)
     output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)

@@ -43,13 +43,12 @@ _LISTS = ("measures", "profiles", "behaviours")
 @command("demo")
 @click.option("--out", "folder", type=FOLDER, default=Path("dialgauge-demo"), help="Folder to write to.")
 @click.option("--dialogues", "dialogs", type=Whole(10, 2000), default=150, help="Dialogues per task and split.")
-@click.option("--seed", type=Whole(0), default=0, help="Random seed for simulation and resampling.")
-def demo(folder: Path, dialogs: int, seed: int) -> None:
+def demo(folder: Path, dialogs: int) -> None:
     """A guided tour: six questions about simulated dialogues, each answered in a sentence, and a report."""
     from dialgauge.demo import STEPS, Demo
 
     _fresh(folder)
-    work = Demo(folder, dialogs, seed, lambda line: err.print(f"· {line}", style="dim"))
+    work = Demo(folder, dialogs, lambda line: err.print(f"· {line}", style="dim"))
     runs: list[Run] = []
     for step in STEPS:
         answer = step(work)

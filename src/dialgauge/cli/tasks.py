@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -47,14 +45,6 @@ class Responses:
         default="skip",
         help="Dialogues without responses: skip (as mwzeval does) or fail.",
     )
-    references: Path | None = option(
-        "--references", type=PATH, help="Your own BLEU references (JSON): dialogue id to list of texts."
-    )
-    references_are: Literal["raw", "clean"] | None = option(
-        "--references-are",
-        type=click.Choice(["raw", "clean"]),
-        help="Kind of --references: raw (placeholders in brackets) or clean (used as is).",
-    )
 
 
 @tasks.command("score")
@@ -94,20 +84,16 @@ def score(
             "dialgauge review LOG)",
             file=files[0] if files else None,
         )
-    gate = gates.gate(output.store, "tasks", scores_files=True)
-
-    def scored(answers: Sequence[str] | Mapping[str, str]) -> report.RunSet:
-        return scoring.score_tasks(
-            files[0],
-            answers,
-            measures=measures or ["default"],
-            progress=OnScreen(),
-            **asdict(responses),
-            **asdict(resampling),
-        )
-
-    results = scored(named_systems(files[1:]))
-    checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
+    gate = gates.gate(output.store, "tasks")
+    results = scoring.score_tasks(
+        files[0],
+        named_systems(files[1:]),
+        measures=measures or ["default"],
+        progress=OnScreen(),
+        **asdict(responses),
+        **asdict(resampling),
+    )
+    checks = gate.check(results.runs)
     output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
@@ -166,20 +152,20 @@ def review(
     """
     from dialgauge import api
 
-    gate = gates.gate(output.store, "trials", scores_files=True)
-    reviewed = partial(
-        api.review,
+    gate = gates.gate(output.store, "trials")
+    results = api.review(
+        named_systems(logs),
+        tasks=tasks,
         domain=domain,
         judges=judge,
         truth=truth,
         measures=measures,
         format=format,
         success=success,
-        resamples=resampling.resamples,
-        seed=resampling.seed,
+        progress=OnScreen(),
+        **asdict(resampling),
     )
-    results = reviewed(named_systems(logs), tasks=tasks, progress=OnScreen())
-    checks = gate.check(results.runs, lambda file: reviewed([file]).runs[0])
+    checks = gate.check(results.runs)
     stored = report.RunSet(output.store_runs(results.runs))
     screen = _screen(stored)
     page = _everything(stored.runs[0]) if len(stored) == 1 else screen

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import click
+from msgspec.structs import replace
 
 from dialgauge import formats, report, users as scoring
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
@@ -23,27 +24,15 @@ from dialgauge.cli.options import (
     option,
     options,
 )
-from dialgauge.cli.output import OnScreen, Output, Resampling, Stored, Tables, named_systems
+from dialgauge.cli.output import Json, OnScreen, Output, Resampling, Stored, named_systems
 
 
 @options
-class Scoring:
-    """How conversations are scored."""
+class Reading:
+    """How conversations are read, and which values mean the same."""
 
     canonical_map: Path | None = option(
         "--canonical-map", type=PATH, help="Canonical values and their paraphrases (JSON)."
-    )
-    config: Path | None = option("--config", type=PATH, help="Scoring options (YAML).")
-    override: tuple[str, ...] = option(
-        "--set",
-        multiple=True,
-        metavar="PATH=VALUE",
-        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
-    )
-    mode: Literal["reference", "recommended"] | None = option(
-        "--mode",
-        type=click.Choice(["reference", "recommended"]),
-        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
     )
     dataset: str | None = option(
         "--dataset",
@@ -57,13 +46,30 @@ class Scoring:
 
     def options(self) -> scoring.UserOptions:
         """The options as the library takes them."""
-        return scoring.UserOptions(
-            canonical_map=self.canonical_map,
-            config=self.config,
-            overrides=(*self.override, *([f"mode={self.mode}"] if self.mode else ())),
-            profile=self.dataset,
-            format=self.format,
-        )
+        return scoring.UserOptions(canonical_map=self.canonical_map, profile=self.dataset, format=self.format)
+
+
+@options
+class Scoring(Reading):
+    """How conversations are read and scored."""
+
+    config: Path | None = option("--config", type=PATH, help="Scoring options (YAML).")
+    override: tuple[str, ...] = option(
+        "--set",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
+    )
+    mode: Literal["reference", "recommended"] | None = option(
+        "--mode",
+        type=click.Choice(["reference", "recommended"]),
+        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
+    )
+
+    def options(self) -> scoring.UserOptions:
+        """The options as the library takes them."""
+        overrides = (*self.override, *([f"mode={self.mode}"] if self.mode else ()))
+        return replace(super().options(), config=self.config, overrides=overrides)
 
 
 users = group(
@@ -104,19 +110,15 @@ def score(
     Exit code: 0 all dialogues were scored, 1 some could not be (each is named with the reason), 2 nothing could be
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
-    gate = gates.gate(output.store, "users", family="users", scores_files=True)
-
-    def scored(sources: list[str] | dict[str, str]) -> report.RunSet:
-        return scoring.score_users(
-            sources,
-            options=scored_by.options(),
-            measures=measures or ["default"],
-            progress=OnScreen(),
-            **asdict(resampling),
-        )
-
-    results = scored(named_systems(conversations))
-    checks = gate.check(results.runs, lambda file: scored([file]).runs[0])
+    gate = gates.gate(output.store, "users")
+    results = scoring.score_users(
+        named_systems(conversations),
+        options=scored_by.options(),
+        measures=measures or ["default"],
+        progress=OnScreen(),
+        **asdict(resampling),
+    )
+    checks = gate.check(results.runs)
     output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
@@ -209,8 +211,8 @@ class Conditions:
 
 @users.command()
 @click.argument("run", type=RUN, help="A run of 'users score': its id or the beginning, system, tag or latest.")
-@bundle(conditions=Conditions, store=Stored, output=Tables)
-def find(run: str, conditions: Conditions, store: Stored, output: Tables) -> None:
+@bundle(conditions=Conditions, store=Stored, output=Json)
+def find(run: str, conditions: Conditions, store: Stored, output: Json) -> None:
     """Find conversations of a run by what happened in them.
 
     All conditions but --end are about one mention.
@@ -227,12 +229,10 @@ def find(run: str, conditions: Conditions, store: Stored, output: Tables) -> Non
 @click.option(
     "--corpus", type=PATH, required=True, help="People's dialogues with user acts and the same ids (MultiWOZ)."
 )
-@bundle(scored_by=Scoring, resampling=Resampling, output=Tables)
-def likeness(
-    conversations: tuple[str, ...], corpus: Path, scored_by: Scoring, resampling: Resampling, output: Tables
-) -> None:
+@bundle(read_by=Reading, output=Json)
+def likeness(conversations: tuple[str, ...], corpus: Path, read_by: Reading, output: Json) -> None:
     """Compare users with people: acts, lengths and GCDF1."""
     named = formats.named_files(conversations)
-    compared = scoring.likeness(corpus, named, scored_by.options(), **asdict(resampling))
+    compared = scoring.likeness(corpus, named, read_by.options())
     table = scoring.likeness_table(compared, corpus.name)
     output.present(report.Page(title=", ".join(named), tables={"likeness": table}))

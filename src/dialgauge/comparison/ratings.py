@@ -106,20 +106,16 @@ def rated_places(ratings: Ratings, dialogues: Sequence[str]) -> list[int]:
     return [places[dialogue_key(name)] for name in ratings.dialogues]
 
 
-def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str], rated: str | None) -> dict[str, Ratings]:
-    """The ratings by compared system; ``rated`` names the system where the file does not."""
-    if rated is not None and "" not in ratings:
-        raise DialgaugeError("the ratings file names the rated systems itself; leave --rated out")
+def assigned(ratings: Mapping[str, Ratings], systems: Sequence[str]) -> dict[str, Ratings]:
+    """The ratings by compared system; a single system may be left unnamed."""
     if "" in ratings:
-        if rated is None and len(systems) == 1:
-            rated = systems[0]
-        if rated is None:
+        if len(systems) > 1:
+            raise DialgaugeError(f"some ratings name no system; add the column 'system' ({', '.join(systems)})")
+        if systems[0] in ratings:
             raise DialgaugeError(
-                "some ratings name no system; say which one was rated (--rated): " + ", ".join(systems)
+                f"some ratings of '{systems[0]}' name it and some do not; name the system in every line"
             )
-        if rated in ratings:
-            raise DialgaugeError(f"some ratings of '{rated}' name it and some do not; name the system in every line")
-        ratings = {name or rated: values for name, values in ratings.items()}
+        ratings = {name or systems[0]: values for name, values in ratings.items()}
     for name in ratings:
         if name not in systems:
             raise DialgaugeError(f"the rated system '{name}' was not scored.{nearest(name, systems)}")

@@ -72,7 +72,7 @@ def _may_write(path: Path, force: bool) -> None:
     if path.is_dir():
         raise DialgaugeError("this is a folder; name the file to write", file=str(path))
     if path.exists() and not force and str(path) != formats.STANDARD_OUTPUT:
-        raise DialgaugeError("the file exists; --force overwrites it", file=str(path))
+        raise DialgaugeError("the file exists; delete it, or name another one", file=str(path))
 
 
 def _one_set(

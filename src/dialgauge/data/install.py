@@ -35,9 +35,9 @@ class InstalledDataset(Struct, frozen=True):
     trusted: tuple[str, ...] = ()
 
 
-def offline(flag: bool = False) -> bool:
-    """Is the network forbidden, by the option or by ``DIALGAUGE_OFFLINE``?"""
-    return flag or os.environ.get(OFFLINE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
+def offline() -> bool:
+    """Is the network forbidden by ``DIALGAUGE_OFFLINE``?"""
+    return os.environ.get(OFFLINE_VARIABLE, "").strip().lower() not in ("", "0", "false", "no")
 
 
 def get(
@@ -58,8 +58,8 @@ def get(
         return InstalledDataset(target, fetched=False)
     if not network:
         raise DialgaugeError(
-            f"the dataset {dataset.name} is not in {folder.root} and the network is switched off (--offline or "
-            f"{OFFLINE_VARIABLE}); fetch it where there is a network and copy the folder {dataset.name}"
+            f"the dataset {dataset.name} is not in {folder.root} and the network is switched off "
+            f"({OFFLINE_VARIABLE}); fetch it where there is a network and copy the folder {dataset.name}"
         )
     with locked(folder.lock_file(dataset.name)):
         if folder.receipt(dataset.name) is not None:

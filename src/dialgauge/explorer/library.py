@@ -89,7 +89,7 @@ class Library:
         key = tuple(self._stamp(run.id) for run in runs)
         with self._lock:
             if key not in self._comparisons:
-                dialogues = max(run.tables["dialogues"].rows for run in runs)
+                dialogues = max(run.rows("dialogues") for run in runs)
                 resamples = max(_LEAST_RESAMPLES, min(RESAMPLES, _DRAWS // max(dialogues, 1)))
                 self._comparisons[key] = compare_runs(runs, resamples=resamples)
                 if len(self._comparisons) > _MOST:

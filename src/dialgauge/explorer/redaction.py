@@ -13,7 +13,7 @@ import polars as pl
 from msgspec import structs
 
 from dialgauge.redaction import NOT_FOUND, Redactor, ids_of_things, redactor_of
-from dialgauge.runs import FIXED, MemoryRun, Run, renamed
+from dialgauge.runs import FIXED, Run, renamed
 
 
 def redacted_runs(runs: Sequence[Run]) -> tuple[list[Run], Redactor]:
@@ -40,7 +40,7 @@ def _redacted(run: Run, redactor: Redactor) -> Run:
         facts, id=facts.id if name == facts.name else renamed(facts.id, facts.kind, name), name=name, scores=scores,
         inputs=inputs, notes=notes, note_kinds=[*facts.note_kinds, "redacted"], corpus="", tables={}, **redacted,
     )  # fmt: skip
-    return MemoryRun(changed, tables, dialogues, changed.inputs)
+    return Run(changed, tables, dialogues, changed.inputs)
 
 
 #: Tables that are made of the dialogues.

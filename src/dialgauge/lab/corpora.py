@@ -132,14 +132,13 @@ def write_release(
     dialogs: int,
     parameters: Parameters,
     forms: Sequence[Form] = ("babi",),
-    force: bool = False,
     made: Callable[[int], object] = lambda count: None,
 ) -> list[Written]:
     """Write dialogs of all tasks and splits, candidates and knowledge base; ``made`` is told of each dialog.
 
     All parameters are checked before the first file is written, and all files appear together when the last one is
     whole. A second form is simulated anew, which gives the same dialogs. A folder that holds dialogs of another world
-    or seed is refused; with ``force`` those that a simulation wrote are replaced.
+    or seed is refused.
     """
     wanted = [(task, split) for task in tasks for split in splits]
     able = splits_of(world)
@@ -149,11 +148,9 @@ def write_release(
     for key in wanted:
         simulate(world, *key, dialogs, parameters)  # refuses what cannot be simulated
     names = [dialog_file(task, split, form) for task, split in wanted for form in forms]
-    receipt, outdated = _claim(
-        folder, WorldReceipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]), force=force
-    )
+    receipt = _claim(folder, WorldReceipt.of(world, parameters, [*names, CANDIDATES_FILE, KB_FILE]))
     written = []
-    with together(instead_of=outdated):
+    with together():
         with atomic(folder / RECEIPT_FILE) as scratch:  # first: whoever is killed later leaves no files without it
             scratch.write_bytes(msgspec.json.format(msgspec.json.encode(receipt), indent=1))
         for task, split in wanted:
@@ -185,8 +182,8 @@ class WorldReceipt(Struct, frozen=True, kw_only=True):
         return cls(title=world.title, seed=parameters.seed, world=content[:16], files=files)
 
 
-def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> tuple[WorldReceipt, list[Path]]:
-    """The receipt to leave in the folder and the files it outdates; a folder that holds other dialogs is refused."""
+def _claim(folder: Path, receipt: WorldReceipt) -> WorldReceipt:
+    """The receipt to leave in the folder; a folder that holds other dialogs is refused."""
     before = _receipt_in(folder)
     known = set(before.files) if before else set()
     strange = sorted(path.name for path in folder.glob("dialog-babi-*") if path.name not in known)
@@ -196,14 +193,11 @@ def _claim(folder: Path, receipt: WorldReceipt, *, force: bool) -> tuple[WorldRe
             file=str(folder),
         )
     if before is not None and before.world != receipt.world:
-        if not force:
-            raise DialgaugeError(
-                f"the folder holds another simulation ({before.title}, seed {before.seed}); choose another folder, or "
-                "replace it with --force",
-                file=str(folder),
-            )
-        return replace(receipt, files=sorted(receipt.files)), [folder / name for name in before.files]
-    return replace(receipt, files=sorted(known.union(receipt.files))), []
+        raise DialgaugeError(
+            f"the folder holds another simulation ({before.title}, seed {before.seed}); choose another folder",
+            file=str(folder),
+        )
+    return replace(receipt, files=sorted(known.union(receipt.files)))
 
 
 def _receipt_in(folder: Path) -> WorldReceipt | None:

@@ -149,18 +149,17 @@ def _read_arrays(path: Path, digest: str) -> dict[str, NDArray[Any]]:
         raise DialgaugeError(f"the arrays of the model cannot be read ({error})", file=str(path)) from error
 
 
-def claim_folder(folder: Path, *, force: bool = False) -> Path:
+def claim_folder(folder: Path) -> Path:
     """The place for the checkpoint of a training in a folder; an error where a finished model lies there.
 
     So is a folder in which nothing can be written: better now than after hours of training.
     """
     if (folder / MANIFEST).exists():
-        manifest = _read_manifest(folder)  # what is no model of ours is not replaced
-        if not force:
-            raise DialgaugeError(
-                f"a finished model is already there ({manifest.ranker} on {place_of(manifest.task)}, seed "
-                f"{manifest.seed}); choose another folder, or replace it with --force",
-                file=str(folder),
-            )
+        manifest = _read_manifest(folder)
+        raise DialgaugeError(
+            f"a finished model is already there ({manifest.ranker} on {place_of(manifest.task)}, seed "
+            f"{manifest.seed}); choose another folder, or delete this one",
+            file=str(folder),
+        )
     check_writable(folder)
     return folder / CHECKPOINT

@@ -195,7 +195,7 @@ VIEW = View(
 
 
 def _has(run: Run, name: str) -> bool:
-    return name in run.tables and run.tables[name].rows > 0
+    return name in run.tables and run.rows(name) > 0
 
 
 def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:

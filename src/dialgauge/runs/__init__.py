@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     )
     from dialgauge.runs.ranking import worst_first as worst_first
     from dialgauge.runs.run import (
-        MemoryRun as MemoryRun,
         Run as Run,
         SharedCorpus as SharedCorpus,
-        StoredRun as StoredRun,
         new_run as new_run,
         packed_run as packed_run,
         unpacked_run as unpacked_run,

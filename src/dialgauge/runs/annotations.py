@@ -89,7 +89,7 @@ def write_annotations(run: Path, content: Annotations) -> None:
 
 def check_dialogue(run: Run, dialogue: str) -> None:
     """An error unless the run has the dialogue: in its corpus or, where it has none, among its scores."""
-    table = DIALOGUES if run.tables[DIALOGUES].rows else DIALOGUE_SCORES
+    table = DIALOGUES if run.rows(DIALOGUES) else DIALOGUE_SCORES
     if dialogue not in run.table(table)["dialogue"].unique().to_list():
         raise DialgaugeError(
             f"run {run.id} has no dialogue '{_cut(dialogue)}'; its table '{table}' lists them", file=str(run.path)

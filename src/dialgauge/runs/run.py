@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -21,7 +20,6 @@ from dialgauge.measures import Coverage, Score, Signature
 from dialgauge.runs.corpora import Corpora, EncodedCorpus, decode_corpus, encode_corpus
 from dialgauge.runs.manifest import Manifest, left_out, load, new_id, plain
 from dialgauge.runs.provenance import Source, draft, this_command, with_origin
-from dialgauge.runs.stored_table import StoredTable
 from dialgauge.runs.tables import (
     CORPUS_TABLES,
     DIALOGUE_SCORES,
@@ -30,13 +28,11 @@ from dialgauge.runs.tables import (
     TURNS,
     GivenTable,
     Pieces,
-    TableInfo,
+    StoredTable,
     check_columns,
     check_fixed,
     check_table_name,
-    empty_info,
     empty_table,
-    schema_of,
     whole,
 )
 from dialgauge.text import Note, note_kind, plain as printable, some_of
@@ -50,7 +46,7 @@ CorpusSource: TypeAlias = "Sequence[Dialogue] | Callable[[], Iterable[Dialogue]]
 
 
 class SharedCorpus:
-    """Dialogues that several runs in memory have in common: encoded once, when the first of them needs it."""
+    """Dialogues that several runs in memory may have in common: encoded once, when the first of them needs it."""
 
     def __init__(self, dialogues: Sequence[Dialogue]) -> None:
         self.dialogues = dialogues
@@ -61,7 +57,7 @@ class SharedCorpus:
         return encode_corpus(self.dialogues)
 
 
-class Run(ABC):
+class Run:
     """One run. Tables are read, or made, when asked for; ``path`` is its folder, where it is stored.
 
     >>> import dialgauge
@@ -71,48 +67,135 @@ class Run(ABC):
     ('tracking', 'mine', <Score 1, n=1>, ['dialogue', 'measure', 'num', 'den'])
     """
 
-    #: Whether it lies in a store.
-    stored = False
-
-    def __init__(self, facts: Manifest) -> None:
+    def __init__(
+        self,
+        facts: Manifest,
+        frames: Mapping[str, Frame] | None = None,
+        corpus: CorpusSource | None = None,
+        inputs: Iterable[Source] = (),
+        folder: Path | None = None,
+    ) -> None:
+        """A run in memory, of tables and dialogues, or the run in a folder of a store."""
         self._facts = facts
+        self._given = frames or {}
+        self._corpus = corpus
+        self._inputs = tuple(inputs)
+        self._folder = folder
         self._frames: dict[str, pl.DataFrame] = {}
 
     @classmethod
-    def load(cls, path: Path, manifest: Manifest | None = None) -> StoredRun:
+    def load(cls, path: Path, manifest: Manifest | None = None) -> Run:
         """The run in a folder of a store; damage to its manifest is an error."""
-        return StoredRun(path, manifest or load(path))
+        return cls(manifest or load(path), folder=path)
 
     @property
-    @abstractmethod
+    def stored(self) -> bool:
+        """Whether it lies in a store."""
+        return self._folder is not None
+
+    @property
+    def path(self) -> Path:
+        """The folder of a stored run."""
+        if self._folder is None:
+            raise ValueError("the run is in memory only; store.add(run) stores it")
+        return self._folder
+
+    @cached_property
     def manifest(self) -> Manifest:
-        """Everything about the run but its tables."""
+        """Everything about the run but its tables; of a run in memory the inputs are read now."""
+        return self._facts if self.stored else with_origin(self._facts, self._inputs)
+
+    @cached_property
+    def _files(self) -> dict[str, StoredTable]:
+        """The tables of a stored run that have files: its own, and those of its corpus."""
+        checksum, corpora = self._facts.corpus, Corpora(self.path.parent)
+        try:
+            shared = corpora.tables(checksum) if checksum else {}
+        except DialgaugeError as error:
+            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
+        corpus = {name: StoredTable(name, shared[name], corpora.folder(checksum), self.path) for name in shared}
+        own = self._facts.tables.items()
+        return corpus | {name: StoredTable(name, info, self.path, self.path) for name, info in own}
 
     @property
-    @abstractmethod
-    def tables(self) -> Mapping[str, TableInfo]:
-        """The tables by name, the three that every run has first: rows, columns, checksum."""
+    def files(self) -> Mapping[str, list[Path]]:
+        """The Parquet files of each table of a stored run that has some; tables without rows may have none."""
+        return {name: table.paths for name, table in self._files.items()}
 
     @property
-    @abstractmethod
-    def has_corpus(self) -> bool:
-        """Whether it has dialogues of its own."""
+    def tables(self) -> list[str]:
+        """The names of the tables, those that every run has first."""
+        return list(dict.fromkeys([*FIXED, *(self._files if self.stored else self._given)]))
 
-    @abstractmethod
+    def rows(self, table: str) -> int:
+        """How many rows a table has."""
+        if self.stored and table in self._files:
+            return self._files[table].info.rows
+        return self.table(table).height
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table, read once; of a stored run after comparing its bytes with the checksum."""
+        if name not in self.tables:
+            where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
+            raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
+        if name not in self._frames:
+            if self.stored:
+                self._frames[name] = self._files[name].read() if name in self._files else empty_table(name)
+            else:
+                frame = whole(self.given_table(name))
+                check_columns(name, frame.columns)
+                check_fixed(name, frame)
+                self._frames[name] = frame
+        return self._frames[name]
+
     def given_table(self, name: str) -> GivenTable:
         """One table for storing it: a large one in pieces."""
+        if self.stored:
+            return Pieces(self._files[name].pieces) if name in self._files else empty_table(name)
+        if name in self._frames:
+            return self._frames[name]
+        if name in CORPUS_TABLES:
+            return self._encoded.tables[name]
+        given = self._given[name]
+        return given() if callable(given) else given
 
-    @abstractmethod
+    def check(self) -> None:
+        """Look at presence and size of every stored table (:meth:`verify` reads all bytes)."""
+        for table in self._files.values():
+            table.check()
+
+    def verify(self, *names: str) -> None:
+        """Compare the bytes of some stored tables, or of all, with their checksums."""
+        for name in names or self._files:
+            self._files[name].verify()
+
+    @property
+    def has_corpus(self) -> bool:
+        """Whether it has dialogues of its own."""
+        return bool(self._facts.corpus) if self.stored else self._corpus is not None
+
     def dialogues(self) -> Iterator[Dialogue]:
         """The dialogues of the run's corpus, one at a time; none where it has no corpus."""
+        if self.stored:
+            try:
+                yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
+                what = f"holds something that is not a dialogue ({reason(error)})"
+                raise self._files[TURNS].damage(what) from error
+        elif isinstance(self._corpus, SharedCorpus):
+            yield from self._corpus.dialogues
+        else:
+            yield from self._corpus() if callable(self._corpus) else self._corpus or ()
 
-    @abstractmethod
+    @cached_property
+    def _encoded(self) -> EncodedCorpus:
+        if isinstance(self._corpus, SharedCorpus):
+            return self._corpus.encoded
+        return encode_corpus(self._corpus if isinstance(self._corpus, Sequence) else self.dialogues())
+
     def encoded_corpus(self) -> EncodedCorpus | None:
         """The dialogues as a store keeps them; None where the run has no corpus."""
-
-    @abstractmethod
-    def _table(self, name: str) -> pl.DataFrame:
-        """One table, read or made."""
+        return self._encoded if self.has_corpus else None
 
     @property
     def id(self) -> str:
@@ -173,28 +256,6 @@ class Run(ABC):
         """What a reader of the scores should know."""
         return [Note(kind, text) for kind, text in zip(self._facts.note_kinds, self._facts.notes, strict=True)]
 
-    @property
-    def path(self) -> Path:
-        """The folder of a stored run."""
-        raise ValueError("the run is in memory only; store.add(run) stores it")
-
-    @property
-    def files(self) -> Mapping[str, list[Path]]:
-        """The Parquet files of each table of a stored run that has some; tables without rows may have none."""
-        raise ValueError("the run is in memory only; store.add(run) stores it")
-
-    def table(self, name: str) -> pl.DataFrame:
-        """One table, read once; of a stored run after comparing its bytes with the checksum."""
-        if name not in self.tables:
-            where = f"run {self.id}" if self.stored else f"the run '{self.name}'"
-            raise DialgaugeError(f"{where} has no table '{name}'.{nearest(name, self.tables)}")
-        if name not in self._frames:
-            self._frames[name] = self._table(name)
-        return self._frames[name]
-
-    def verify(self, *names: str) -> None:  # noqa: B027 - in memory there is nothing to compare
-        """Compare the bytes of some stored tables, or of all, with their checksums."""
-
     def dialogue(self, name: str) -> Dialogue:
         """One dialogue of the corpus, whatever way its id is written."""
         ids = self.table(DIALOGUES)["dialogue"]
@@ -213,149 +274,6 @@ class Run(ABC):
         report = import_module("dialgauge.report")  # by name: that room stands above
         html: str = report.notebook_html(report.run_summary(self))
         return html
-
-
-class MemoryRun(Run):
-    """A run that is not stored; inputs are read when the manifest is needed."""
-
-    def __init__(
-        self, facts: Manifest, frames: Mapping[str, Frame], corpus: CorpusSource | None, inputs: Iterable[Source] = ()
-    ) -> None:
-        super().__init__(facts)
-        self._given = frames
-        self._corpus = corpus
-        self._inputs = tuple(inputs)
-
-    @cached_property
-    def manifest(self) -> Manifest:
-        return with_origin(self._facts, self._inputs)
-
-    @property
-    def tables(self) -> Mapping[str, TableInfo]:
-        # Made anew each time: kept here, it would close a cycle that holds all dialogues until the collector comes.
-        return _MadeTables((*CORPUS_TABLES, *self._given), self.table)
-
-    @property
-    def has_corpus(self) -> bool:
-        return self._corpus is not None
-
-    def given_table(self, name: str) -> GivenTable:
-        if name in self._frames:
-            return self._frames[name]
-        if name in CORPUS_TABLES:
-            return self._encoded.tables[name]
-        given = self._given[name]
-        return given() if callable(given) else given
-
-    def _table(self, name: str) -> pl.DataFrame:
-        frame = whole(self.given_table(name))
-        check_columns(name, frame.columns)
-        check_fixed(name, frame)
-        return frame
-
-    def dialogues(self) -> Iterator[Dialogue]:
-        if isinstance(self._corpus, SharedCorpus):
-            return iter(self._corpus.dialogues)
-        return iter(self._corpus() if callable(self._corpus) else self._corpus or ())
-
-    @cached_property
-    def _encoded(self) -> EncodedCorpus:
-        if isinstance(self._corpus, SharedCorpus):
-            return self._corpus.encoded
-        return encode_corpus(self._corpus() if callable(self._corpus) else self._corpus or ())
-
-    def encoded_corpus(self) -> EncodedCorpus | None:
-        return None if self._corpus is None else self._encoded
-
-
-class _MadeTables(Mapping[str, TableInfo]):
-    """The tables of a run in memory: listing them makes none, looking at one makes it."""
-
-    def __init__(self, names: Sequence[str], make: Callable[[str], pl.DataFrame]) -> None:
-        self._names = dict.fromkeys(names)
-        self._make = make
-
-    def __getitem__(self, name: str) -> TableInfo:
-        if name not in self._names:
-            raise KeyError(name)
-        frame = self._make(name)
-        return TableInfo(frame.height, schema_of(frame), 0, "")
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
-class StoredRun(Run):
-    """A run in a store: its own files, and those of its corpus, each checked when it is read."""
-
-    stored = True
-
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        super().__init__(manifest)
-        self._path = path
-
-    @property
-    def path(self) -> Path:
-        return self._path
-
-    @property
-    def manifest(self) -> Manifest:
-        return self._facts
-
-    @cached_property
-    def _stored(self) -> dict[str, StoredTable]:
-        """The tables that have files."""
-        checksum, corpora = self._facts.corpus, Corpora(self.path.parent)
-        try:
-            shared = corpora.tables(checksum) if checksum else {}
-        except DialgaugeError as error:
-            raise DialgaugeError(f"the run is damaged: {error}", file=str(self.path)) from error
-        corpus = {name: StoredTable(name, shared[name], corpora.folder(checksum), self.path) for name in shared}
-        own = self._facts.tables.items()
-        return corpus | {name: StoredTable(name, info, self.path, self.path) for name, info in own}
-
-    @cached_property
-    def tables(self) -> Mapping[str, TableInfo]:
-        stored = {name: table.info for name, table in self._stored.items()}
-        return {**{name: stored.get(name) or empty_info(name) for name in FIXED}, **stored}
-
-    @property
-    def has_corpus(self) -> bool:
-        return bool(self._facts.corpus)
-
-    @property
-    def files(self) -> Mapping[str, list[Path]]:
-        return {name: table.paths for name, table in self._stored.items()}
-
-    def check(self) -> None:
-        """Look at presence and size of every table (:meth:`verify` reads all bytes)."""
-        for table in self._stored.values():
-            table.check()
-
-    def verify(self, *names: str) -> None:
-        for name in names or self._stored:
-            self._stored[name].verify()
-
-    def given_table(self, name: str) -> GivenTable:
-        return Pieces(self._stored[name].pieces) if name in self._stored else empty_table(name)
-
-    def _table(self, name: str) -> pl.DataFrame:
-        return self._stored[name].read() if name in self._stored else empty_table(name)
-
-    def dialogues(self) -> Iterator[Dialogue]:
-        try:
-            yield from decode_corpus(self.table(DIALOGUES), self.table(TURNS))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError) as error:
-            raise self._stored[TURNS].damage(f"holds something that is not a dialogue ({reason(error)})") from error
-
-    def encoded_corpus(self) -> EncodedCorpus | None:
-        return encode_corpus(self.dialogues()) if self.has_corpus else None
 
 
 def new_run(
@@ -392,7 +310,7 @@ def new_run(
     frames = {check_table_name(table): frame for table, frame in (tables or {}).items()}
     if DIALOGUE_SCORES in frames:
         raise ValueError(f"the table {DIALOGUE_SCORES!r} comes from the scores")
-    return MemoryRun(facts, {DIALOGUE_SCORES: dialogue_scores or Pieces(result.frames), **frames}, corpus, inputs)
+    return Run(facts, {DIALOGUE_SCORES: dialogue_scores or Pieces(result.frames), **frames}, corpus, inputs)
 
 
 class _PackedRun(msgspec.Struct):
@@ -414,4 +332,4 @@ def unpacked_run(content: bytes) -> Run:
     packed = msgspec.msgpack.decode(content, type=_PackedRun)
     frames = {name: pl.read_parquet(io.BytesIO(table)) for name, table in packed.tables.items()}
     manifest = msgspec.structs.replace(packed.manifest, command=plain(this_command()))  # not the worker's
-    return MemoryRun(manifest, frames, packed.corpus, manifest.inputs)
+    return Run(manifest, frames, packed.corpus, manifest.inputs)

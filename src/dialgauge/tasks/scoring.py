@@ -145,9 +145,9 @@ class TaskEvaluation:
         read = database_beside(self.gold.source) if database is None else read_database(database)
         # The other tables constrain nothing.
         self.town = TownDatabase(read.tables, read.files[: len(DATABASE_DOMAINS)])
-        kind = None if references_are is None else choice(references_are, REFERENCE_KINDS, "--references-are")
+        kind = None if references_are is None else choice(references_are, REFERENCE_KINDS, "references_are")
         if kind is not None and references is None:
-            raise DialgaugeError("--references-are says what your references are; name them with --references FILE")
+            raise DialgaugeError("references_are says what your references are; name their file as references")
         self.references = References(SPAN_REFERENCES, self.gold.references) if self.gold.has_spans else None
         if references is not None:
             self.references = read_references(references, kind)
@@ -281,7 +281,7 @@ class TaskEvaluation:
         if not any(measure.card.sums for measure in self.measures):
             return "it was not requested"
         if self.references is None:
-            return "the gold file has no span_info, so there are no references; name some with --references"
+            return "the gold file has no span_info, so there are no references; in Python, references=FILE gives some"
         return bleu_obstacle()
 
     @property

@@ -116,8 +116,8 @@ def read_references(source: str | Path, are: ReferenceKind | None) -> References
     """
     if are is None:
         raise DialgaugeError(
-            "say what these references are with --references-are: raw (placeholders in brackets) or clean (used as "
-            "they are); cleaning twice would destroy the classes, so dialgauge does not guess",
+            "say what these references are: references_are is raw (placeholders in brackets) or clean (used as they "
+            "are); cleaning twice would destroy the classes, so dialgauge does not guess",
             file=str(source),
         )
     texts: dict[str, list[str]] = {}

@@ -52,9 +52,9 @@ _RESAMPLES, _LEVEL = 1000, 0.95
 Facts = list[tuple[str, float | None, float | None, float | None]]
 
 
-def ratings_of(path: str | Path, systems: Sequence[str], rated: str | None) -> Mapping[str, Ratings]:
+def ratings_of(path: str | Path, systems: Sequence[str]) -> Mapping[str, Ratings]:
     """The ratings in a file (CSV: dialogue, rater, rating, maybe system) by system."""
-    return assigned(read_ratings(path), tuple(systems), rated)
+    return assigned(read_ratings(path), tuple(systems))
 
 
 def rating_tables(ratings: Ratings, name: str, scores: Scores, counts: Counts) -> dict[str, pl.DataFrame]:

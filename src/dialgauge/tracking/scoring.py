@@ -57,7 +57,6 @@ def score(
     sgd: SgdScoring | None = None,
     sensitivity: bool = False,
     ratings: str | Path | None = None,
-    rated: str | None = None,
     intervals: bool = True,
     resamples: int = 1000,
     seed: int = 0,
@@ -83,8 +82,8 @@ def score(
     unless ``accept`` has ``turns``, ``roles`` or ``ids``.
 
     ``sgd`` adds SGD's official scores, ``sensitivity`` what other profiles would do to the first measure, ``ratings``
-    (a CSV file of what people said of dialogues, of the system ``rated`` if it names none) which measure goes with
-    them. With ``workers`` files are read where these run, each by one of them; that changes no number.
+    (a CSV file of what people said of dialogues, naming the systems where there are several) which measure goes
+    with them. With ``workers`` files are read where these run, each by one of them; that changes no number.
 
     >>> import dialgauge
     >>> results = dialgauge.score({"d": [{"hotel-area": "north"}]}, {"mine": {"d": [{"hotel-area": "north"}]}})
@@ -116,7 +115,7 @@ def score(
     if ratings is not None:
         from dialgauge.tracking.ratings import ratings_of
 
-        people = ratings_of(ratings, [system.name for system in systems], rated)
+        people = ratings_of(ratings, [system.name for system in systems])
     if rename is not None:
         renaming = read_renaming(rename)
         systems = [renamed(system, renaming) for system in systems]

@@ -152,14 +152,12 @@ def read_sessions(folder: Path, listed: Path | None = None) -> Iterator[Session]
         yield _session(path)
 
 
-def read_ontology(folder: Path, given: Path | None = None) -> Dstc2Ontology:
-    """The ontology that was named, or the only ``ontology*.json`` below the folder."""
-    files = [given] if given else sorted(folder.rglob("ontology*.json"))
+def read_ontology(folder: Path) -> Dstc2Ontology:
+    """The only ``ontology*.json`` below the folder."""
+    files = sorted(folder.rglob("ontology*.json"))
     if len(files) != 1:
         problem = "several files are" if files else "no file is"
-        raise DialgaugeError(
-            f"{problem} named ontology*.json below this folder; name one with --ontology", file=str(folder)
-        )
+        raise DialgaugeError(f"{problem} named ontology*.json below this folder; one is needed", file=str(folder))
     return _decoded(_ONTOLOGY, files[0])
 
 
