@@ -94,18 +94,6 @@ def test_a_person_may_take_the_place_of_the_user(
     assert "north" in outcome.out
 
 
-def test_a_person_who_is_not_understood_is_told_so_and_what_there_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert dialgauge(capsys, "lab", "new", tmp_path / "shop").code == 0
-    typed(monkeypatch, "Purple monkeys.", "Thank you, goodbye.", "exit")
-    outcome = dialgauge(capsys, "lab", "chat", "--domain", tmp_path / "shop")
-    assert outcome.code == 0, outcome.err
-    lost, parted = [line for line in outcome.out.splitlines() if "bot> " in line]
-    assert "Sorry, I did not understand that. I can help with a bicycle." in lost
-    assert "understand" not in parted
-
-
 def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["lab", "study", "-n", 12, "--rates", "0.1,0.4", "--errors", "drop,value", "--resamples", 20]
     outcome = dialgauge(capsys, *words, "--json", "study.json", "--table", "study.md")

@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "users score": ("talks.json --resamples 20", "talks.json --resamples 0 --no-store"),
     "users find": ("USERS --domain hotel", "USERS --verdict missing --end loop"),
     "users faults": ("tau.json --resamples 20",),
-    "users likeness": ("talks.json more.json --corpus talks.json --resamples 20",),
+    "users likeness": ("talks.json more.json --corpus talks.json",),
     "lab run": (
         "-n 4 --resamples 0 --level text --channel mild",
         "-n 4 --resamples 20 --trials 2 --channel drop=0.5",

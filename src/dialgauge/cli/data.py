@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from dialgauge import data as datasets, trials
 from dialgauge.cli.app import group
-from dialgauge.cli.options import DATASETS, FORMATS, PATH, WRITABLE_FORMATS, bundle
+from dialgauge.cli.options import DATASETS, FORMATS, PATH, bundle
 from dialgauge.cli.output import Json
 from dialgauge.cli.screen import err, on_screen, out, progress_bar
 from dialgauge.errors import DialgaugeError
@@ -102,7 +102,7 @@ def _has_services_only(folder: Path) -> bool:
     "--to",
     required=True,
     metavar="NAME",
-    shell_complete=WRITABLE_FORMATS,
+    shell_complete=FORMATS,
     help="Output format, for example native (docs/formats.md).",
 )
 @click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 import msgspec
-from msgspec.structs import replace
 
-from dialgauge import agents, data, lab as laboratory, report
+from dialgauge import agents, data, lab as laboratory
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
@@ -33,14 +32,12 @@ from dialgauge.cli.options import (
 )
 from dialgauge.cli.output import Json, OnScreen, Output, Placement, Resampling
 from dialgauge.cli.screen import err, line_reader, out, progress_bar, typed_command
-from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
-from dialgauge.text import counted
 from dialgauge.worlds import domain as domains, tools
 
 if TYPE_CHECKING:
-    from dialgauge.dialogue import Dialogue, Turn
-    from dialgauge.worlds.domain import Domain
+    pass
 
 Failures: TypeAlias = Literal["live", "paper"]
 Level: TypeAlias = Literal["act", "text"]
@@ -48,24 +45,9 @@ Level: TypeAlias = Literal["act", "text"]
 _CLEAN = "clean"
 #: A person may talk as long as they like.
 _ENDLESS = 1_000_000
-_TONES: Mapping[bool, report.Tone] = {True: "good", False: "bad"}
 
 _COUNT = click.option("-n", "--count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200.")
 _LEVEL = click.option("--level", type=click.Choice(["act", "text"]), default="act", help="What is exchanged.")
-_CHANNEL = click.option(
-    "--channel",
-    default=_CLEAN,
-    metavar="NAME|FILE",
-    shell_complete=known(lambda: [_CLEAN, *agents.SHIPPED]),
-    help="Simulated errors: mild, paper2021, drop=0.1.",
-)
-_FAILURES = click.option(
-    "--failures",
-    type=click.Choice(["live", "paper"]),
-    default="live",
-    metavar="HOW",
-    help="Stale first tries: live drops, paper keeps.",
-)
 
 
 @options
@@ -130,6 +112,17 @@ class Talkers:
                 err.print(f"--channel has no effect on {spec.name}, which does its own understanding")
         return laboratory.make_lab_config(user, system, **how)
 
+    def tool_config(self, asked: Mapping[str, str], trials: int, seed: int, limits: Limits) -> laboratory.LabConfig:
+        """Who talks in a tool domain: the default user gives way to a model before a model, else to a reader."""
+        name = self.user
+        if name == "agenda":
+            name = "llm-user" if self.system == "llm-system" else "reader"
+        err.print(f"the user is {name}")
+        talkers = dataclasses.replace(self, user=name)
+        user, system = (talkers.spec(side, asked=asked) for side in ("user", "system"))
+        most = agents.Limits(**asdict(limits))
+        return laboratory.LabConfig(user=user, system=system, level="text", trials=trials, seed=seed, limits=most)
+
 
 @options
 class LanguageModel:
@@ -165,14 +158,33 @@ class Limits:
 lab = group("lab", "Let systems and simulated users talk, and score the task, the tracker and the user.")
 
 
+@options
+class Conversations:
+    """How many conversations there are, and what is heard in them."""
+
+    count: int | None = option("-n", "--count", type=Whole(1, 100_000), help="Number of goals. Default: all, or 200.")
+    trials: int = option("--trials", type=Whole(1, 100), default=1, metavar="K", help="Conversations per goal.")
+    level: Level = option("--level", type=click.Choice(["act", "text"]), default="act", help="What is exchanged.")
+    channel: str = option(
+        "--channel",
+        default=_CLEAN,
+        metavar="NAME|FILE",
+        shell_complete=known(lambda: [_CLEAN, *agents.SHIPPED]),
+        help="Simulated errors: mild, paper2021, drop=0.1.",
+    )
+    failures: Failures = option(
+        "--failures",
+        type=click.Choice(["live", "paper"]),
+        default="live",
+        metavar="HOW",
+        help="Stale first tries: live drops, paper keeps.",
+    )
+    export: Path | None = option("--out", type=FOLDER, help="Also write them as native JSONL and GCDF1.")
+
+
 @lab.command()
-@_COUNT
-@click.option("--trials", type=Whole(1, 100), default=1, metavar="K", help="Conversations per goal.")
-@_LEVEL
-@_CHANNEL
-@_FAILURES
-@click.option("--out", "export", type=FOLDER, help="Also write them as native JSONL and GCDF1.")
 @bundle(
+    conversations=Conversations,
     talkers=Talkers,
     town=Town,
     model=LanguageModel,
@@ -183,12 +195,7 @@ lab = group("lab", "Let systems and simulated users talk, and score the task, th
     placement=Placement,
 )
 def run(
-    count: int | None,
-    trials: int,
-    level: Level,
-    channel: str,
-    failures: Failures,
-    export: Path | None,
+    conversations: Conversations,
     talkers: Talkers,
     town: Town,
     model: LanguageModel,
@@ -204,39 +211,35 @@ def run(
 
     Exit code: 1 an agent failed in some conversations, 3 a check failed.
     """
+    asked, count, seed = model.asked(), conversations.count, resampling.seed
     how: dict[str, Any] = {"resamples": resampling.resamples, "workers": placement.place, "store": output.folder}
     if town.domain != "town" and tools.names_tool_domain(town.domain):
         gate = gates.gate(output.store, "trials")
         load = partial(tools.load_tool_domain, town.domain, root=data.data_folder().root)
-        chosen = _tool_config(talkers, model.asked(), trials, resampling.seed, agents.Limits(**asdict(limits)))
-        with progress_bar("conversations", len(load().tasks[:count]) * trials) as advance:
+        chosen = talkers.tool_config(asked, conversations.trials, seed, limits)
+        with progress_bar("conversations", len(load().tasks[:count]) * conversations.trials) as advance:
             results = laboratory.run_tool_domain(load, chosen, count=count, on_unit=advance, **how)
         complete = results.complete
     else:
         gate = gates.gate(output.store, "lab")
-        loaded = town.open(count, failures)
+        loaded = town.open(count, conversations.failures)
         config = talkers.config(
-            channel, model.asked(), level=level, trials=trials, seed=resampling.seed, **asdict(limits)
+            conversations.channel,
+            asked,
+            level=conversations.level,
+            trials=conversations.trials,
+            seed=seed,
+            **asdict(limits),
         )
         results = laboratory.converse(config, goals=loaded, progress=OnScreen(), **how)
         complete = results.complete and not loaded.refused
     checks = gate.check(results.runs)
     output.present_runs(results, checks)
-    if export is not None and results[0].kind == "lab":
-        for path in laboratory.write_conversations(results[0], export, loaded.search.domain, loaded.search.tracked):
+    if conversations.export is not None and results[0].kind == "lab":
+        domain = loaded.search.domain
+        for path in laboratory.write_conversations(results[0], conversations.export, domain, loaded.search.tracked):
             err.print(f"wrote {path}")
     return checks.exit_code(0 if complete else EXIT_INCOMPLETE)
-
-
-def _tool_config(
-    talkers: Talkers, asked: Mapping[str, str], trials: int, seed: int, limits: agents.Limits
-) -> laboratory.LabConfig:
-    """Who talks in a tool domain, where the agenda user gives way to a model before a model, else to a reader."""
-    if talkers.user == "agenda":
-        talkers = Talkers(**{**asdict(talkers), "user": "llm-user" if talkers.system == "llm-system" else "reader"})
-    err.print(f"the user is {talkers.user}")
-    user, system = (talkers.spec(side, asked=asked) for side in ("user", "system"))
-    return laboratory.LabConfig(user=user, system=system, level="text", trials=trials, seed=seed, limits=limits)
 
 
 @lab.command()
@@ -287,37 +290,8 @@ def call(calls: Path, domain: str, task: str | None, output: Json) -> None:
 
     Code in a domain's folder runs with your permissions.
     """
-    wanted = tools.read_calls(calls)
     loaded = tools.load_tool_domain(domain, root=data.data_folder().root)
-    begun = loaded.task(task) if task is not None else None
-    if task is not None and begun is None:
-        raise DialgaugeError(f"there is no task '{task}'.{nearest(task, [each.id for each in loaded.tasks])}")
-    world = loaded.world(begun)
-    started = deepcopy(world.changes())
-    outcomes = world.call_all(wanted)
-    ended = world.changes()
-    made = report.Table("Calls", ["call", "tool", "outcome", "result"])
-    for number, (each, outcome) in enumerate(zip(wanted, outcomes, strict=True)):
-        made.add(number, each.name, report.Cell("ok" if outcome.ok else "error", tone=_TONES[outcome.ok]), outcome.text)
-    records = report.Table("What changed", ["record", "field", "before", "after"])
-    for key in sorted({**started, **ended}):
-        was, is_now = (state[key] if key in state else loaded.record(key) for state in (started, ended))
-        if was == is_now:
-            continue
-        fields = [("", was, is_now)] if was is None or is_now is None else tools.field_changes(was, is_now)
-        for field, old, new in fields:
-            records.add(
-                key, field, *(None if value is None else msgspec.json.encode(value).decode() for value in (old, new))
-            )
-    failed = sum(not outcome.ok for outcome in outcomes)
-    output.present(
-        report.Page(
-            title=f"Calls in {loaded.name}",
-            verdict=f"{len(wanted) - failed} of {counted(len(wanted), 'call')} succeeded; "
-            f"{counted(len({row[0].value for row in records.rows}), 'record')} changed.",
-            tables={"calls": made, "changes": records} if records.rows else {"calls": made},
-        )
-    )
+    output.present(tools.call_page(loaded, tools.read_calls(calls), task))
 
 
 @lab.command()
@@ -341,41 +315,17 @@ def chat(me: Literal["user", "system"], goal: str | None, talkers: Talkers, town
     if me == "user":
         out.page(laboratory.goal_page(loaded, chosen.id))
         out.print("Say what you want, in your own words; 'exit' to stop.")
-        asking = _SystemThatAsks(system.make(), loaded.search.domain)
-        held = agents.converse(agents.KeyboardUser(ask, out.print, raw=True), asking, scenario)
+        held = agents.converse(agents.KeyboardUser(ask, out.print, raw=True), system.make(), scenario)
     else:
         out.print("Answer the user; 'exit' to stop.")
         held = agents.converse(user.make(), agents.KeyboardSystem(ask, out.print), scenario)
-    _tell_calls(held)
-    if held.outcome is not None and held.outcome.reason == agents.AGENT_ERROR:
-        raise DialgaugeError(held.outcome.facts[agents.EXPLANATION])
-
-
-class _SystemThatAsks:
-    """A system that tells a person when it understood nothing, and what it can do."""
-
-    def __init__(self, system: agents.Agent, domain: Domain) -> None:
-        self._system, self._domain = system, domain
-        self.name = system.name
-
-    def start(self, context: Any) -> None:
-        self._system.start(context)
-
-    def respond(self, turn: Turn | None) -> agents.Reply:
-        reply = self._system.respond(turn)
-        if reply.heard != () or reply.turn is None or reply.done:  # None: it does not say what it heard
-            return reply
-        services = ", ".join(service.title for service in self._domain.services.values())
-        said = f"Sorry, I did not understand that. I can help with {services}."
-        return replace(reply, turn=replace(reply.turn, text=said))
-
-
-def _tell_calls(held: Dialogue) -> None:
     for turn in held.turns:
         for call in turn.calls or ():
-            given = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
+            arguments = ", ".join(f"{slot}={value}" for slot, value in call.arguments.items())
             result = "".join(f" {name} {value}" for name, value in call.values.items())
-            out.print(f"  {call.name} {call.domain} ({given}): {call.outcome_words}{result}")
+            out.print(f"  {call.name} {call.domain} ({arguments}): {call.outcome_words}{result}")
+    if held.outcome is not None and held.outcome.reason == agents.AGENT_ERROR:
+        raise DialgaugeError(held.outcome.facts[agents.EXPLANATION])
 
 
 @lab.command()

@@ -77,6 +77,12 @@ def bundle(**bundles: type[Any]) -> Callable[[Command], Command]:
     return decorate
 
 
+def given(bundle: Any) -> dict[str, Any]:
+    """The options of a bundle by name, without those that nobody gave and that have no default."""
+    values = {field.name: getattr(bundle, field.name) for field in dataclasses.fields(bundle)}
+    return {name: value for name, value in values.items() if value is not None and value != ()}
+
+
 def typed_options(*names: str) -> list[str]:
     """Those of the current command's options that were typed, by their long names; all unless some are named."""
     context = click.get_current_context(silent=True)
@@ -232,22 +238,6 @@ def measures_of(*families: str, several: bool = True, ending: str = "") -> Compl
     return known(names, several=several, ending=ending)
 
 
-def _writable() -> list[str]:
-    from dialgauge import formats
-
-    return [
-        name
-        for name, format_ in formats.formats().items()
-        if isinstance(format_, formats.DialogueFormat) and format_.writes
-    ]
-
-
-def _behaviours() -> list[str]:
-    from dialgauge import users
-
-    return [*users.LABELS, *users.REASONS]
-
-
 def _datasets() -> Iterable[str]:
     from dialgauge import data
 
@@ -255,14 +245,12 @@ def _datasets() -> Iterable[str]:
 
 
 AGENTS = names_of("agents", "agent_names")
-BEHAVIOURS = known(_behaviours)
 DATASETS = known(_datasets)
 FORMATS = names_of("formats", "formats")
 MODELS = names_of("rankers", "ranker_names")
 PROFILES = names_of("values", "profile_names")
 TOOL_DOMAINS = names_of("worlds.tools", "installed_domains")
 WORLDS = names_of("worlds.restaurant", "BUILT_IN")
-WRITABLE_FORMATS = known(_writable)
 
 
 def named_settings(given: Iterable[str], option: str) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,7 @@ from dialgauge.cli.options import (
     PROFILES,
     Advanced,
     bundle,
+    given,
     measures_of,
     names_of,
     option,
@@ -31,9 +31,27 @@ SELF = "self"
 
 
 @options
-class Reading:
-    """How gold files and predictions are read, and which of their turns count."""
+class Scoring:
+    """What is scored, how gold files and predictions are read, and which of their turns count."""
 
+    measures: tuple[str, ...] = option(
+        "-m",
+        "--measures",
+        multiple=True,
+        metavar="NAMES",
+        shell_complete=measures_of("tracking"),
+        help="JGA,FGA@0.5(rule=paper), ... or all.",
+    )
+    profile: tuple[str, ...] = option(
+        "-p",
+        "--profile",
+        multiple=True,
+        metavar="NAME|FILE",
+        shell_complete=PROFILES,
+        help="Value-matching rules; repeatable.",
+    )
+    sensitivity: bool = option("--sensitivity", is_flag=True, help="Score under other profiles, too.")
+    ratings: Path | None = option("--ratings", type=PATH, help="CSV of dialogue, rater, rating, system: what fits?")
     ontology: Path | None = option("--ontology", type=PATH, help="Slot inventory for profiles without one.")
     coverage: Literal["intersection", "empty"] = option(
         "--coverage",
@@ -100,32 +118,10 @@ class Sgd:
     metavar="[GOLD] PRED...",
     help="The gold file, then predictions, each FILE or NAME=FILE. Gold inside the predictions: 'self', or no GOLD.",
 )
-@click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    metavar="NAMES",
-    shell_complete=measures_of("tracking"),
-    help="JGA,FGA@0.5(rule=paper), ... or all.",
-)
-@click.option(
-    "-p",
-    "--profile",
-    multiple=True,
-    metavar="NAME|FILE",
-    shell_complete=PROFILES,
-    help="Value-matching rules; repeatable.",
-)
-@click.option("--sensitivity", is_flag=True, help="Score under other profiles, too.")
-@click.option("--ratings", type=PATH, help="CSV of dialogue, rater, rating, system: what fits?")
-@bundle(reading=Reading, sgd=Sgd, resampling=Resampling, output=Output, gates=Gates, placement=Placement)
+@bundle(scoring=Scoring, sgd=Sgd, resampling=Resampling, output=Output, gates=Gates, placement=Placement)
 def score(
     files: tuple[str, ...],
-    measures: tuple[str, ...],
-    profile: tuple[str, ...],
-    sensitivity: bool,
-    ratings: Path | None,
-    reading: Reading,
+    scoring: Scoring,
     sgd: Sgd,
     resampling: Resampling,
     output: Output,
@@ -148,15 +144,11 @@ def score(
     results = tracking.score(
         gold,
         named_systems(systems),
-        measures=measures or None,
-        profile=profile or None,
-        sensitivity=sensitivity,
-        ratings=ratings,
         sgd=sgd.scoring(),
-        workers=placement.place if placement.place.asked else None,
+        workers=placement.place,
         progress=OnScreen(),
-        **asdict(reading),
-        **asdict(resampling),
+        **given(scoring),
+        **given(resampling),
     )
     checks = gate.check(results.runs)
     output.present_runs(results, checks)

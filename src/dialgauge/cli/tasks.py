@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from dialgauge import report, tasks as scoring, trials
 from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import FORMATS, PATH, TOOL_DOMAINS, bundle, measures_of, option, options
+from dialgauge.cli.options import FORMATS, PATH, TOOL_DOMAINS, bundle, given, measures_of, option, options
 from dialgauge.cli.output import OnScreen, Output, Resampling, named_systems, runs_page
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import note_kind
@@ -30,6 +29,15 @@ tasks = group("tasks", "Was the job done? Responses scored against the user's go
 class Responses:
     """How responses are read and scored."""
 
+    measures: tuple[str, ...] = option(
+        "-m",
+        "--measures",
+        multiple=True,
+        metavar="NAMES",
+        shell_complete=measures_of("tasks"),
+        help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
+        "'all'.",
+    )
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."
     )
@@ -54,24 +62,8 @@ class Responses:
     metavar="GOLD PRED...",
     help="The MultiWOZ file with goals, then one response file (mwzeval format) per system, FILE or NAME=FILE.",
 )
-@click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    metavar="NAMES",
-    shell_complete=measures_of("tasks"),
-    help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
-    "'all'.",
-)
 @bundle(responses=Responses, resampling=Resampling, output=Output, gates=Gates)
-def score(
-    files: tuple[str, ...],
-    measures: tuple[str, ...],
-    responses: Responses,
-    resampling: Resampling,
-    output: Output,
-    gates: Gates,
-) -> int:
+def score(files: tuple[str, ...], responses: Responses, resampling: Resampling, output: Output, gates: Gates) -> int:
     """Score MultiWOZ responses: Inform, Success, BLEU, Combined, as the standard evaluator does, and by rules that are
     harder to game.
 
@@ -86,16 +78,44 @@ def score(
         )
     gate = gates.gate(output.store, "tasks")
     results = scoring.score_tasks(
-        files[0],
-        named_systems(files[1:]),
-        measures=measures or ["default"],
-        progress=OnScreen(),
-        **asdict(responses),
-        **asdict(resampling),
+        files[0], named_systems(files[1:]), progress=OnScreen(), **given(responses), **given(resampling)
     )
     checks = gate.check(results.runs)
     output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+
+
+@options
+class Reviewing:
+    """How logs are read and graded."""
+
+    measures: tuple[str, ...] = option(
+        "-m",
+        "--measures",
+        multiple=True,
+        metavar="NAMES",
+        shell_complete=measures_of("trials"),
+        help="Measures, comma-separated: pass^4, Reward[DB], Cost(of=agent), pass^1[NAME] of a score.",
+    )
+    domain: str | None = option(
+        "--domain",
+        metavar="NAME|FOLDER",
+        shell_complete=TOOL_DOMAINS,
+        help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
+    )
+    tasks: Path | None = option(
+        "--tasks", type=PATH, help="Grade the log again by the tasks of this file, and compare."
+    )
+    judges: tuple[str, ...] = option(
+        "--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV); repeatable."
+    )
+    truth: str | None = option(
+        "--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts."
+    )
+    format: str | None = option(
+        "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+    )
+    success: str | None = option("--success", metavar="FIELD", help="The field of a log that says whether it passed.")
 
 
 @command("review")
@@ -106,41 +126,8 @@ def score(
     metavar="LOG...",
     help="Logs of agents in any known format (tau, chat messages, inspect, ...), each FILE or NAME=FILE.",
 )
-@click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    metavar="NAMES",
-    shell_complete=measures_of("trials"),
-    help="Measures, comma-separated: pass^4, Reward[DB], Cost(of=agent), pass^1[NAME] of a score.",
-)
-@click.option(
-    "--domain",
-    metavar="NAME|FOLDER",
-    shell_complete=TOOL_DOMAINS,
-    help="Tool domain to replay calls in. Default: airline or retail, if the log is from there.",
-)
-@click.option("--tasks", type=PATH, help="Grade the log again by the tasks of this file, and compare.")
-@click.option("--judge", multiple=True, metavar="FILE", help="Verdicts of graders (CSV); repeatable.")
-@click.option("--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts.")
-@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
-@click.option(
-    "--success", default="", show_default=False, metavar="FIELD", help="The field of a log that says whether it passed."
-)
-@bundle(resampling=Resampling, output=Output, gates=Gates)
-def review(
-    logs: tuple[str, ...],
-    measures: tuple[str, ...],
-    domain: str | None,
-    tasks: Path | None,
-    judge: tuple[str, ...],
-    truth: str | None,
-    format: str | None,
-    success: str,
-    resampling: Resampling,
-    output: Output,
-    gates: Gates,
-) -> int:
+@bundle(reviewing=Reviewing, resampling=Resampling, output=Output, gates=Gates)
+def review(logs: tuple[str, ...], reviewing: Reviewing, resampling: Resampling, output: Output, gates: Gates) -> int:
     """Review logs of agents: pass^k, whether each log is what it says, whether its verdicts replay and its tasks were
     fair, and a suspect for each failure.
 
@@ -153,18 +140,7 @@ def review(
     from dialgauge import api
 
     gate = gates.gate(output.store, "trials")
-    results = api.review(
-        named_systems(logs),
-        tasks=tasks,
-        domain=domain,
-        judges=judge,
-        truth=truth,
-        measures=measures,
-        format=format,
-        success=success,
-        progress=OnScreen(),
-        **asdict(resampling),
-    )
+    results = api.review(named_systems(logs), progress=OnScreen(), **given(reviewing), **given(resampling))
     checks = gate.check(results.runs)
     stored = report.RunSet(output.store_runs(results.runs))
     screen = _screen(stored)

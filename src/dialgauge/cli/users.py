@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 import click
-from msgspec.structs import replace
 
 from dialgauge import formats, report, users as scoring
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
-    BEHAVIOURS,
     FORMATS,
     PATH,
     RUN,
     bundle,
+    given,
     measures_of,
     named_settings,
     names_of,
@@ -34,7 +31,7 @@ class Reading:
     canonical_map: Path | None = option(
         "--canonical-map", type=PATH, help="Canonical values and their paraphrases (JSON)."
     )
-    dataset: str | None = option(
+    profile: str | None = option(
         "--dataset",
         metavar="NAME|FILE",
         shell_complete=names_of("users", "shipped"),
@@ -44,32 +41,18 @@ class Reading:
         "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
     )
 
-    def options(self) -> scoring.UserOptions:
-        """The options as the library takes them."""
-        return scoring.UserOptions(canonical_map=self.canonical_map, profile=self.dataset, format=self.format)
-
 
 @options
 class Scoring(Reading):
     """How conversations are read and scored."""
 
     config: Path | None = option("--config", type=PATH, help="Scoring options (YAML).")
-    override: tuple[str, ...] = option(
+    overrides: tuple[str, ...] = option(
         "--set",
         multiple=True,
         metavar="PATH=VALUE",
         help="Set one scoring option: igcd_f1.repetitions.max_repetitions=3; repeatable.",
     )
-    mode: Literal["reference", "recommended"] | None = option(
-        "--mode",
-        type=click.Choice(["reference", "recommended"]),
-        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
-    )
-
-    def options(self) -> scoring.UserOptions:
-        """The options as the library takes them."""
-        overrides = (*self.override, *([f"mode={self.mode}"] if self.mode else ()))
-        return replace(super().options(), config=self.config, overrides=overrides)
 
 
 users = group(
@@ -93,10 +76,16 @@ users = group(
     shell_complete=measures_of("users"),
     help="Measures, comma-separated; 'all' includes plugins.",
 )
+@click.option(
+    "--mode",
+    type=click.Choice(["reference", "recommended"]),
+    help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
+)
 @bundle(scored_by=Scoring, resampling=Resampling, output=Output, gates=Gates)
 def score(
     conversations: tuple[str, ...],
     measures: tuple[str, ...],
+    mode: str | None,
     scored_by: Scoring,
     resampling: Resampling,
     output: Output,
@@ -111,16 +100,36 @@ def score(
     scored, 3 a --fail-under or --fail-on-drop check failed.
     """
     gate = gates.gate(output.store, "users")
+    how = given(scored_by)
+    how["overrides"] = (*scored_by.overrides, *([f"mode={mode}"] if mode else ()))
     results = scoring.score_users(
         named_systems(conversations),
-        options=scored_by.options(),
+        options=scoring.UserOptions(**how),
         measures=measures or ["default"],
         progress=OnScreen(),
-        **asdict(resampling),
+        **given(resampling),
     )
     checks = gate.check(results.runs)
     output.present_runs(results, checks)
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
+
+
+@options
+class Judging:
+    """How faults are looked for."""
+
+    format: str | None = option(
+        "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
+    )
+    judge: str | None = option(
+        "--judge", metavar="URL|local", help="Also ask a language model, which only adds faults."
+    )
+    settings: tuple[str, ...] = option(
+        "--judge-set",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Judge setting: model, key_env, cassette, ...; repeatable.",
+    )
 
 
 @users.command()
@@ -132,29 +141,8 @@ def score(
     help="Recorded conversations with goals or instructions (tau-bench, tau2-bench, lab, GCDF1, ...), or the folder "
     "of a stored run.",
 )
-@click.option("--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection.")
-@click.option(
-    "--judge",
-    default="",
-    show_default=False,
-    metavar="URL|local",
-    help="Also ask a language model, which only adds faults.",
-)
-@click.option(
-    "--judge-set",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Judge setting: model, key_env, cassette, ...; repeatable.",
-)
-@bundle(resampling=Resampling, output=Output)
-def faults(
-    conversations: tuple[str, ...],
-    format: str | None,
-    judge: str,
-    judge_set: tuple[str, ...],
-    resampling: Resampling,
-    output: Output,
-) -> int:
+@bundle(judging=Judging, resampling=Resampling, output=Output)
+def faults(conversations: tuple[str, ...], judging: Judging, resampling: Resampling, output: Output) -> int:
     """Find what users get wrong: nine kinds of fault.
 
     Each has the message as evidence. With recorded acts and a goal of slots, what was said is compared exactly. In
@@ -165,13 +153,13 @@ def faults(
     """
     from dialgauge.users.faults import model_judge, user_faults
 
-    settings = named_settings(judge_set, "--judge-set")
+    settings = named_settings(judging.settings, "--judge-set")
     results = user_faults(
         named_systems(conversations),
-        format=format,
-        judge=model_judge(judge, settings, seed=resampling.seed) if judge else None,
+        format=judging.format,
+        judge=model_judge(judging.judge, settings, seed=resampling.seed) if judging.judge else None,
         progress=OnScreen(),
-        **asdict(resampling),
+        **given(resampling),
     )
     output.present_runs(results)
     return 0 if results.complete else EXIT_INCOMPLETE
@@ -181,29 +169,26 @@ def faults(
 class Conditions:
     """What happened in a conversation."""
 
-    behaviour: str = option(
+    behaviour: str | None = option(
         "--behaviour",
-        default="",
         metavar="NAME",
-        shell_complete=BEHAVIOURS,
+        shell_complete=names_of("users", "LABELS"),
         help="With this behaviour (see 'dialgauge explain behaviours').",
     )
-    verdict: str = option(
+    verdict: str | None = option(
         "--verdict",
-        default="",
         metavar="NAME",
         shell_complete=names_of("users", "VERDICTS"),
         help="With this verdict, for example missing.",
     )
-    cause: str = option(
+    cause: str | None = option(
         "--cause",
-        default="",
         metavar="NAME",
         shell_complete=names_of("users", "CAUSES"),
         help="With a point lost by this cause, for example 'user policy'.",
     )
-    domain: str = option("--domain", default="", metavar="NAME", help="In this domain.")
-    slot: str = option("--slot", default="", metavar="NAME", help="About this slot.")
+    domain: str | None = option("--domain", metavar="NAME", help="In this domain.")
+    slot: str | None = option("--slot", metavar="NAME", help="About this slot.")
     end: str | None = option(
         "--end", type=click.Choice(["loop", "goodbye", "open"]), help="How it ends: loop, goodbye or open."
     )
@@ -220,8 +205,7 @@ def find(run: str, conditions: Conditions, store: Stored, output: Json) -> None:
     dialgauge users find latest --behaviour missed_constraints --domain restaurant --end loop
     """
     opened = store.open(run)
-    asked = {**asdict(conditions), "end": conditions.end or ""}
-    output.present(scoring.find_conversations(opened, **asked), runs=[opened])
+    output.present(scoring.find_conversations(opened, **given(conditions)), runs=[opened])
 
 
 @users.command()
@@ -233,6 +217,6 @@ def find(run: str, conditions: Conditions, store: Stored, output: Json) -> None:
 def likeness(conversations: tuple[str, ...], corpus: Path, read_by: Reading, output: Json) -> None:
     """Compare users with people: acts, lengths and GCDF1."""
     named = formats.named_files(conversations)
-    compared = scoring.likeness(corpus, named, read_by.options())
+    compared = scoring.likeness(corpus, named, scoring.UserOptions(**given(read_by)))
     table = scoring.likeness_table(compared, corpus.name)
     output.present(report.Page(title=", ".join(named), tables={"likeness": table}))
