@@ -1,8 +1,7 @@
 """A contract for import-linter: rooms enter each other through the face, never through a module behind it.
 
 A room is a subpackage of the root package, its face is that subpackage's ``__init__``. Modules directly below the root
-are faces of their own, and so are the subpackages that ``faces`` names, and those of a kind of run, which have a module
-``kind``. Within a room everyone may import everything.
+are faces of their own, and so are the subpackages that ``faces`` names. Within a room everyone may import everything.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ class FacesContract(Contract):
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
         """The imports that reach past a face."""
         named: Any = self.faces  # a field until the contract is configured, then its content
-        kinds = {module.removesuffix(".kind") for module in graph.modules if module.endswith(".kind")}
-        open_to_all: set[str] = set(named or ()) | kinds
+        open_to_all: set[str] = set(named or ())
         past = [
             (importer, imported, graph.get_import_details(importer=importer, imported=imported)[0]["line_number"])
             for importer in sorted(graph.modules)
