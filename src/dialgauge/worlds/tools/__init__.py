@@ -12,7 +12,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools.call_page import call_page as call_page
+    from dialgauge.worlds.tools.calls_made import call_page as call_page
     from dialgauge.worlds.tools.log_integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
