@@ -40,7 +40,7 @@ def scores(document: str) -> Any:
 def test_scores_are_stored_and_shown(capsys: Capture, talks: Path, tmp_path: Path) -> None:
     result = dialgauge(capsys, "users", "score", talks, "--json", tmp_path / "out.json", "--store", tmp_path / "runs")
     assert result.code == 0
-    assert "Scores by domain" in result.out and "What F1 loses to whom" in result.out
+    assert "Scores by domain" in result.out and "Where F1 is lost" in result.out
     assert "stored as run" in result.err
     found = scores((tmp_path / "out.json").read_text())
     assert found["I-GCDF1"]["value"] == found["I-GCDF1[hotel]"]["value"]

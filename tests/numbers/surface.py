@@ -615,10 +615,9 @@ def shown_scores(run: dialgauge.Run, dialogue: str) -> dict[str, dict[str, Tripl
     from dialgauge.report import transcript_of
 
     shown: dict[str, dict[str, Triple]] = {measure: {} for measure in GCDF1}
-    for table in transcript_of(run, dialogue).tables.values():
-        rows: list[dict[str, Any]] = [*table.records()] if table.title == "How the user expressed its goal" else []
-        for row in rows:
-            shown[row["measure"]][row["domain"]] = _triple(row)
+    rows: list[dict[str, Any]] = [*transcript_of(run, dialogue).tables["scores"].records()]
+    for row in rows:
+        shown[row["measure"]][row["domain"]] = _triple(row)
     return shown
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         goals_per_domain_set as goals_per_domain_set,
         paper_figures as paper_figures,
     )
-    from dialgauge.users.find import find_conversations as find_conversations
     from dialgauge.users.gcdf1_results import gcdf1_tree as gcdf1_tree
     from dialgauge.users.labels import LABELS as LABELS, REASONS as REASONS
     from dialgauge.users.profile import (
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         load_map as load_map,
     )
     from dialgauge.users.verdicts import CAUSES as CAUSES, VERDICTS as VERDICTS
+    from dialgauge.users.views import find_conversations as find_conversations
 
 
 if not TYPE_CHECKING:

@@ -80,7 +80,7 @@ def likeness(
         shared = [key for key in people if key in theirs]
         if not shared:
             raise DialgaugeError(f"it shares no dialogue with the corpus {corpus}", file=str(source))
-        scores = score_users(source, options=chosen, resamples=0, name=name)[0].scores
+        scores = score_users({name: source}, options=chosen, resamples=0)[0].scores
         pairs = [(people[key], theirs[key]) for key in shared]
         sides = [[pair[side] for pair in pairs] for side in (0, 1)]
         real_lengths, lengths = ([len(turns) for turns in side] for side in sides)

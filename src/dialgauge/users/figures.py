@@ -22,7 +22,7 @@ from dialgauge.users.scorer import PATTERNS
 BAR_WORDS = {
     "goals": "goals",
     "booking_rep": "while booking",
-    "confirms_choice": "confirms a choice",
+    "confirms_choice": "system counted matches",
     "domain_switch": "switches domains",
     "nlu_fail": "system misheard",
     "nobooking": "booking failed",
@@ -32,14 +32,14 @@ BAR_WORDS = {
     "sys_q": "system asked",
     "unmatched": "no reason found",
     "auto_matched": "matched by the profile",
-    "sys_book": "system booked or failed to",
+    "sys_book": "system booked, or could not",
     "sys_offer": "system offered it",
     "sys_recom": "system recommended it",
     "nomatch": "no reason found",
     "first_turn_nomatch": "no reason, first turn",
     "delayed_resp": "answer came late",
     "repeat_after_answer": "despite the answer",
-    "user_prempts": "user asked too early",
+    "user_prempts": "system asked back",
     "noise": "annotation error",
     "no_miss_one": "all, in one turn",
     "no_miss_mult": "all, over several turns",
@@ -47,9 +47,9 @@ BAR_WORDS = {
     "miss_mult": "some, over several turns",
     "miss_all": "none",
     "missed": "never discussed",
-    "no_prov": "none answered unasked",
-    "prov_some": "some answered unasked",
-    "prov_all": "all answered unasked",
+    "no_prov": "none",
+    "prov_some": "some",
+    "prov_all": "all",
 }
 
 #: The paper's numbers of figures, and what each shows.

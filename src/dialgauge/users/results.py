@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from dialgauge.dialogue import Dialogue, dialogue_key
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Corpus, Notes, hold, in_memory, named_sources, stream, system_name
+from dialgauge.formats import Corpus, Notes, hold, in_memory, named_sources, stream
 from dialgauge.measures import (
     Count,
     Coverage,
@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame
 
 KIND = "users"
+#: Names for several measures; other packages' belong to ``all``.
+_LISTS: Mapping[str, Sequence[str] | Callable[[], Sequence[str]]] = {
+    "default": DEFAULT,
+    "all": lambda: [*dict.fromkeys((*DEFAULT, *cards(KIND)))],
+}
 #: Files by name, or dialogues: a corpus, a run, a frame, any iterable.
 Conversations: TypeAlias = "str | Path | Corpus | Run | AnyFrame | Iterable[Dialogue]"
 
@@ -63,7 +68,6 @@ def score_users(
     measures: str | Iterable[str] = ("default",),
     resamples: int = 1000,
     seed: int = 0,
-    name: str | None = None,
     progress: Progress = SILENT,
 ) -> RunSet:
     """I-GCDF1 and R-GCDF1 of the user in conversations: files, a run, dialogues, or a frame or dataset of them.
@@ -75,7 +79,7 @@ def score_users(
     >>> from dialgauge import Act, Dialogue, Goal, Task, Turn, score_users
     >>> goal = Goal(tasks={"hotel": Task(info={"area": "north"})})
     >>> said = Turn(speaker="user", acts=(Act("inform", "hotel", "area", ("north",)),))
-    >>> users = score_users([Dialogue(id="d", goal=goal, turns=(said,))], name="mine")
+    >>> users = score_users({"mine": [Dialogue(id="d", goal=goal, turns=(said,))]})
     >>> f"{users['mine']['I-GCDF1']:.2f}"
     '1.00'
     """
@@ -88,27 +92,47 @@ def score_users(
             profile=profile,
         )
     named = named_sources(conversations, conversations.name if isinstance(conversations, Run) else "conversations")
-    if name is not None and len(named) == 1 and not isinstance(conversations, Mapping):
-        named = dict.fromkeys([name], *named.values())
     chosen = measure_names(measures)
-    _parsed(chosen)  # a misspelt measure is an error before the work
+    parse_measures(chosen, KIND, _LISTS)  # a misspelt measure is an error before the work
+    how = Resampling(resamples, seed) if resamples else None
     runs = []
     for label, source in named.items():
         with progress.bar("scoring") as advance:
-            scored = score_conversations(source, options, name=label, advance=advance)
-        roles = {
-            "conversations": source if isinstance(source, str | Path) else None,
-            "canonical map": options.canonical_map,
-            "config": options.config,
-        }
-        inputs = [(role, path) for role, path in roles.items() if path is not None and str(path) != "-"]
-        runs.append(_run(scored, chosen, Resampling(resamples, seed) if resamples else None, seed, inputs))
+            scored = _score_source(source, options, advance)
+        runs.append(_run(label, scored, options, _scores(scored, chosen, how), seed))
     return RunSet(runs)
+
+
+def _run(name: str, scored: _Scored, options: UserOptions, scores: Scores, seed: int) -> Run:
+    """Scored conversations as a run in memory; its tables are made when asked for."""
+    config, profile = scored.scorer.config, scored.scorer.profile.name
+    fit, unknown = _fit(scored)
+    roles = {"conversations": scored.source, "canonical map": options.canonical_map, "config": options.config}
+    return new_run(
+        kind=KIND,
+        name=name,
+        scores=scores,
+        tables=run_tables(scored.results, scored.failures, config),
+        corpus=scored.dialogues,
+        config=msgspec.to_builtins(config) | {"profile": profile},
+        inputs=[(role, path) for role, path in roles.items() if path is not None and str(path) != "-"],
+        seeds=seed,
+        details={
+            "mode": config.mode,
+            "profile": profile,
+            "fit": fit,
+            "heard": {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
+        },
+        notes=[
+            *(Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())),
+            *(Note("fit", sentence) for sentence in unknown),
+        ],
+    )
 
 
 def user_scores(conversations: Iterable[Dialogue], options: UserOptions, *, resamples: int, seed: int) -> Scores:
     """The scores of one user model without a run."""
-    scored = ScoredConversations("conversations", Scorer.of(options))
+    scored = _Scored(Scorer.of(options))
     for _ in _scoring(scored, (_Read(dialogue, "") for dialogue in conversations)):
         pass  # each is scored as it passes
     return _scores(scored, ["default"], Resampling(resamples, seed) if resamples else None)
@@ -117,11 +141,12 @@ def user_scores(conversations: Iterable[Dialogue], options: UserOptions, *, resa
 # Conversations of a source, scored one by one: those that fail are named, and the others go on.
 
 
-class ScoredConversations(Struct):
-    """What came of a source: results in the order of its dialogues, failures, and the dialogues themselves."""
+class _Scored(Struct):
+    """Results in the order of the dialogues, failures, and the dialogues themselves."""
 
-    name: str
     scorer: Scorer
+    #: The file or folder they come from.
+    source: str | None = None
     results: list[DialogueScore] = []
     failures: list[DialgaugeError] = []
     #: The dialogues that could be read, each id once.
@@ -131,27 +156,14 @@ class ScoredConversations(Struct):
     #: Dialogues that could not be read, and turns of those that could.
     unread: int = 0
     turns: int = 0
-    #: The file or folder they come from.
-    source: str | None = None
 
 
-def score_conversations(
-    source: Conversations,
-    options: UserOptions | None = None,
-    *,
-    name: str | None = None,
-    advance: Callable[[int], None] = lambda number: None,
-) -> ScoredConversations:
-    """Score all conversations of a source. A dialogue that cannot be read or scored is a failure; the others go on."""
-    chosen, notes = options or UserOptions(), Notes(tolerant=True)
-    read = _read(source, chosen, notes)
+def _score_source(source: Conversations, options: UserOptions, advance: Callable[[int], None]) -> _Scored:
+    notes = Notes(tolerant=True)
+    read = _read(source, options, notes)
     first = list(islice(read, 1))
-    own = system_name(source) if isinstance(source, str | Path) else getattr(source, "name", "")
-    scored = ScoredConversations(
-        name or own or "conversations",
-        Scorer.of(chosen, first[0].format if first else ""),
-        source=os.fspath(source) if isinstance(source, str | Path) else None,
-    )
+    file = os.fspath(source) if isinstance(source, str | Path) else None
+    scored = _Scored(Scorer.of(options, first[0].format if first else ""), file)
     scored.dialogues = hold(_scoring(scored, chain(first, read), advance))
     scored.notes.update(notes.counts)
     scored.failures += notes.refused
@@ -186,7 +198,7 @@ def _read(source: Conversations, options: UserOptions, notes: Notes) -> Iterator
 
 
 def _scoring(
-    scored: ScoredConversations, read: Iterable[_Read], advance: Callable[[int], None] = lambda number: None
+    scored: _Scored, read: Iterable[_Read], advance: Callable[[int], None] = lambda number: None
 ) -> Iterator[Dialogue]:
     """The dialogues, each of which is scored as it passes. The second one of an id is a failure and left out."""
     seen: set[str] = set()
@@ -206,40 +218,10 @@ def _scoring(
         yield dialogue
 
 
-# The run.
+# What a run holds beside its tables.
 
 
-def _run(
-    scored: ScoredConversations,
-    measures: Sequence[str],
-    how: Resampling | None,
-    seed: int,
-    inputs: Iterable[tuple[str, str | Path]],
-) -> Run:
-    """Scored conversations as a run in memory; its tables are made when asked for."""
-    notes = [Note("reading", f"{what} ({count:,})") for what, count in sorted(scored.notes.items())]
-    config, profile = scored.scorer.config, scored.scorer.profile.name
-    fit, unknown = _fit(scored)
-    return new_run(
-        kind=KIND,
-        name=scored.name,
-        scores=_scores(scored, measures, how),
-        tables=run_tables(scored.results, scored.failures, config),
-        corpus=scored.dialogues,
-        config=msgspec.to_builtins(config) | {"profile": profile},
-        inputs=inputs,
-        seeds=seed,
-        details={
-            "mode": config.mode,
-            "profile": profile,
-            "fit": fit,
-            "heard": {side: sum(side in result.heard_by for result in scored.results) for side in ("user", "system")},
-        },
-        notes=[*notes, *(Note("fit", sentence) for sentence in unknown)],
-    )
-
-
-def _fit(scored: ScoredConversations) -> tuple[str, list[str]]:
+def _fit(scored: _Scored) -> tuple[str, list[str]]:
     """How much the profile recognises, in one line, and the domains that it does not know; an error where it knows
     nothing."""
     profile = scored.scorer.profile
@@ -277,13 +259,13 @@ def _fit(scored: ScoredConversations) -> tuple[str, list[str]]:
     return f"{'; '.join(parts)}." if parts else "", sentences
 
 
-def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling | None) -> Scores:
+def _scores(scored: _Scored, names: Sequence[str], how: Resampling | None) -> Scores:
     """The measures asked for; ours also of every domain."""
     evidence, coverage = UserEvidence(scored.results), _coverage(scored)
-    asked = asked_for(names, KIND, _lists(names))
+    asked = asked_for(names, KIND, _LISTS)
     measures: dict[str, Measure[Any]] = {}
     left_out: dict[str, str] = {}
-    for each in _parsed(names):
+    for each in parse_measures(names, KIND, _LISTS):
         ours = each.card.name in DEFAULT and not each.part
         domains = evidence.domains(each.card.name.partition(" ")[0]) if ours else []
         for measure in (each, *(replace(each, part=domain) for domain in domains)):
@@ -306,17 +288,7 @@ def _scores(scored: ScoredConversations, names: Sequence[str], how: Resampling |
     return score_systems([system], how)[0]
 
 
-def _parsed(names: Sequence[str]) -> list[Measure[Any]]:
-    return parse_measures(names, KIND, _lists(names))
-
-
-def _lists(names: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Names for several measures; other packages' are looked up only where ``all`` are asked for."""
-    everything = any("all" in name.lower().split(",") for name in names)
-    return {"default": DEFAULT, **({"all": [*dict.fromkeys((*DEFAULT, *cards(KIND)))]} if everything else {})}
-
-
-def _coverage(scored: ScoredConversations) -> Coverage:
+def _coverage(scored: _Scored) -> Coverage:
     done, failed = len(scored.results), len(scored.failures)
     turns = sum(result.turns for result in scored.results)
     return Coverage(

@@ -49,7 +49,7 @@ VERDICTS: dict[VerdictName, str] = {
     "missing": "in the goal, and never said (or asked)",
     "excused": "in the goal and never said, but the search failed before",
     "not-counted": "a repetition that the configuration does not count",
-    "pooled": "wrong in one domain, missing in another: they meet in the combined score, which forgets domains",
+    "pooled": "said in another domain than the goal has it: right in the combined score, which ignores domains",
 }
 
 

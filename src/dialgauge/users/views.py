@@ -10,6 +10,7 @@ import msgspec
 import polars as pl
 
 from dialgauge.dialogue import Act, Dialogue, Goal
+from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import (
     PERCENT,
     Cell,
@@ -17,6 +18,7 @@ from dialgauge.report import (
     Finding,
     Mark,
     Number,
+    Page,
     Table,
     Tone,
     Transcript,
@@ -24,6 +26,7 @@ from dialgauge.report import (
     View,
     count_cell,
     count_table,
+    dialogue_list,
     part_of,
     part_table,
     score_cell,
@@ -33,8 +36,8 @@ from dialgauge.text import counted
 from dialgauge.users.acts import EQUALS
 from dialgauge.users.causes import LIMIT, LOOP, STUCK, main_confusion, misheard
 from dialgauge.users.figures import BEHAVIOURS, FIGURES, PaperFigure, figure_table, paper_figure, slot_table
-from dialgauge.users.labels import meaning
-from dialgauge.users.measures import HEADS, POINT_KINDS, SIDES, loss_name
+from dialgauge.users.labels import meaning, whole_label
+from dialgauge.users.measures import HEADS, SIDES, loss_name
 from dialgauge.users.verdicts import CAUSES, COMBINED, MEASURES, VERDICTS, PrfScore
 
 Rows = Sequence[Mapping[str, Any]]
@@ -50,19 +53,20 @@ _LOST = pl.sum_horizontal("fp", "fn") > 0
 
 
 def verdict(run: Run) -> str:
-    """How much of its goals the user says, and how much of what it says belongs to them."""
-    verbs = {"I-GCDF1": "tells", "R-GCDF1": "asks"}
+    """How much of its goals the user says, and how much of what it says is warranted."""
+    sentences = {
+        "I-GCDF1": "the user states {} of the constraints in its goals, and {} of what it states is warranted",
+        "R-GCDF1": "it asks for {} of what its goals want to know, and {} of its requests are warranted",
+    }
     parts = []
-    for measure, what in POINT_KINDS.items():
+    for measure, sentence in sentences.items():
         f1, recall, precision = (run.scores.get(f"{measure}{aspect}") for aspect in ("", " recall", " precision"))
         if f1 is None or recall is None or precision is None or None in (f1.value, recall.value, precision.value):
             continue
         interval = f" {Column('', PERCENT).interval(score_cell(f1))}" if f1.low is not None else ""
-        parts.append(
-            f"{verbs[measure]} {float(recall):.1%} of the {what} in its goals, and {float(precision):.1%} of what it "
-            f"{verbs[measure]} belongs there ({measure} {float(f1):.1%}{interval})"
-        )
-    return f"{run.name}: the user {'; it '.join(parts)}." if parts else ""
+        said = sentence.format(f"{float(recall):.1%}", f"{float(precision):.1%}")
+        parts.append(f"{said} ({measure} {float(f1):.1%}{interval})")
+    return f"{run.name}: {'; '.join(parts)}." if parts else ""
 
 
 def warnings(run: Run) -> list[str]:
@@ -83,8 +87,8 @@ def by_domain(run: Run) -> Table:
 
 
 def lost(run: Run) -> Table | None:
-    """What each side takes from F1; with F1 they sum to 100."""
-    table = Table("What F1 loses to whom", ["measure", "domain", *(Column(side, PERCENT) for side in SIDES)])
+    """What F1 loses to each side; with F1 it sums to 100."""
+    table = Table("Where F1 is lost", ["measure", "domain", *(Column(side, PERCENT) for side in SIDES)])
     domains = sorted({part for name in run.scores if (part := part_of(name))})
     for measure in MEASURES:
         for domain in ("", *domains):
@@ -94,7 +98,9 @@ def lost(run: Run) -> Table | None:
                 table.add(measure, domain or COMBINED, *(None if score is None else score.value for score in scores))
     for side, dialogues in run.details.get("heard", {}).items():
         if not dialogues:
-            table.notes.append(f"What the {side} understood was not recorded: its NLU and its policy look alike.")
+            table.notes.append(
+                f"What the {side} understood was not recorded, so its policy gets the errors of its NLU."
+            )
     return table if table.rows else None
 
 
@@ -107,7 +113,7 @@ def verdicts(run: Run) -> Table:
     """How often each verdict was given, for both measures."""
     counts = run.table("verdicts").group_by("measure", "verdict").len()
     known = {(measure, name): count for measure, name, count in counts.iter_rows()}
-    table = Table("Verdicts on single mentions", ["verdict", *MEASURES, "dialogues", Column("meaning", spare=1)])
+    table = Table("Verdicts", ["verdict", *MEASURES, "dialogues", Column("meaning", spare=1)])
     rows = mentions(run)
     for name, words in VERDICTS.items():
         row = [known.get((measure, name), 0) for measure in MEASURES]
@@ -139,7 +145,7 @@ def loops(run: Run) -> Table | None:
         first=10,
     )
     for (domains, cause, confusion), repeats in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        table.add(domains, cause, confusion or NOTHING, len(repeats), max(repeats), sum(repeats) / len(repeats))
+        table.add(domains, cause, confusion or None, len(repeats), max(repeats), sum(repeats) / len(repeats))
     used = {cause for _, cause, _ in groups}
     table.notes += [f"{cause}: {words}." for cause, words in CAUSES.items() if cause in used]
     return table if table.rows else None
@@ -147,12 +153,12 @@ def loops(run: Run) -> Table | None:
 
 def confusions(run: Run) -> Table | None:
     """The commonest differences between what was said and what was heard."""
-    return _misheard(run, "What was said against what was heard", ("speaker", "error", "said", "heard"))
+    return _misheard(run, "Misunderstandings", ("speaker", "error", "said", "heard"))
 
 
 def sentences(run: Run) -> Table | None:
     """The sentences that were misheard, with their values replaced."""
-    return _misheard(run, "Sentences that were misheard", ("speaker", "sentence", "said", "heard"))
+    return _misheard(run, "Misunderstood sentences", ("speaker", "sentence", "said", "heard"))
 
 
 def failures(run: Run) -> Table | None:
@@ -164,8 +170,8 @@ def failures(run: Run) -> Table | None:
 
 
 def odd(run: Run) -> Table | None:
-    """What is odd about conversations that were scored all the same."""
-    table = Table("What is odd", ["dialogue", "warning"], first=10)
+    """Warnings about conversations that were scored."""
+    table = Table("Odd conversations", ["dialogue", "warning"], first=10)
     rows = run.table("conversation_facts").select("dialogue", "warnings").explode("warnings").drop_nulls()
     for row in rows.iter_rows():
         table.add(*row)
@@ -225,7 +231,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     unsaid = [row for row in points if row["turn"] is None or row["turn"] >= len(dialogue.turns)]
     tables = {
         "scores": _scores(points),
-        "unsaid": _rulings(unsaid, loops, "Not tied to a turn"),
+        "unsaid": _rulings(unsaid, loops, "Never said"),
         "loops": _loops(loops),
         "goal": _goal(facts),
         "warnings": _warnings(facts, _rows(run, "failures", dialogue.id)),
@@ -267,6 +273,43 @@ VIEW = View(
     filters=filters,
     labels={"measure": "measure of a verdict", "cause": "cause of a lost point", "loop": "cause of a loop"},
 )
+
+
+def find_conversations(
+    run: Run,
+    *,
+    behaviour: str = "",
+    verdict: str = "",
+    cause: str = "",
+    domain: str = "",
+    slot: str = "",
+    end: str = "",
+) -> Page:
+    """The conversations for which everything holds; all but the end hold for the same mention."""
+    if run.kind != "users":
+        raise DialgaugeError(f"run {run.id} is not a run of 'dialgauge users score'")
+    for name, value, known in (("verdict", verdict, VERDICTS), ("cause", cause, CAUSES), ("end", end, ENDS)):
+        if value and value not in known:
+            raise DialgaugeError(f"there is no {name} '{value}'.{nearest(value, known)}")
+    frame = mentions(run)
+    for name, value in (("domain", domain), ("slot", slot)):
+        if value and value not in frame[name]:
+            raise DialgaugeError(
+                f"no conversation has the {name} '{value}'.{nearest(value, frame[name].drop_nulls().unique())}"
+            )
+    asked = {
+        "behaviour": meaning(whole_label(behaviour)) if behaviour else "",
+        "verdict": verdict,
+        "cause": cause,
+        "domain": domain,
+        "slot": slot,
+        "end": ENDS[end].text if end else "",
+    }
+    only = {name: value for name, value in asked.items() if value}
+    dialogues = dialogue_list(run)
+    names = dialogues.matching(only)
+    table = dialogues.table(names, only, first=20)
+    return Page(title=run.name, runs=[run.id], verdict=dialogues.answer(names, only), tables={"dialogues": table})
 
 
 def _rows(run: Run, table: str, dialogue: str) -> list[dict[str, Any]]:
@@ -370,7 +413,7 @@ def _loop_cause(loop: Mapping[str, Any]) -> str:
 def _scores(points: Rows) -> Table:
     aspects = ("f1", "precision", "recall")
     columns = [Column(name, PERCENT) for name in aspects]
-    table = Table("How the user expressed its goal", ["measure", "domain", *columns, *_COUNTS])
+    table = Table("Scores", ["measure", "domain", *columns, *_COUNTS])
     for measure in MEASURES:
         rows = [row for row in points if row["measure"] == measure]
         for domain in (*sorted({row["domain"] for row in rows} - {COMBINED}), COMBINED):
@@ -382,7 +425,7 @@ def _scores(points: Rows) -> Table:
 
 
 def _loops(loops: Rows) -> Table:
-    table = Table("Loops", ["turns", "repeats", "acts", "whose", "cause"])
+    table = Table("Loops", ["turns", "repeats", "acts", "cause", "why"])
     for loop in loops:
         acts = ", ".join(loop["acts"] or ())
         table.add(_loop_turns(loop), loop["repeats"], acts, loop["cause"], _loop_cause(loop))
@@ -390,7 +433,7 @@ def _loops(loops: Rows) -> Table:
 
 
 def _goal(facts: Mapping[str, Any]) -> Table:
-    table = Table("Its goal", ["domain", "part", "wanted"])
+    table = Table("Goal", ["domain", "part", "wanted"])
     goal = msgspec.json.decode(facts.get("goal") or "{}", type=Goal)
     for domain, task in goal.tasks.items():
         for part in ("info", "fail_info", "book", "fail_book"):
@@ -402,11 +445,11 @@ def _goal(facts: Mapping[str, Any]) -> Table:
 
 
 def _warnings(facts: Mapping[str, Any], failures: Rows) -> Table:
-    table = Table("What is odd about it", ["warning"])
+    table = Table("Warnings", ["warning"])
     for failure in failures:
         table.add(Cell(f"not scored: {failure['reason']}", tone="bad"))
     if removed := ", ".join(facts.get("requests_removed") or ()):
-        table.add(f"the search failed, so {removed} requests are not scored")
+        table.add(f"the search failed, so requests about {removed} are not scored")
     for warning in facts.get("warnings") or ():
         table.add(Cell(warning, tone="warn"))
     return table
