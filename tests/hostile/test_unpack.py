@@ -50,22 +50,19 @@ def test_members_that_leave_the_folder_are_refused(pack: Packer, name: str, tmp_
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_links_and_devices_in_tar_are_refused(kind: bytes, tmp_path: Path) -> None:
+def test_links_and_devices_do_not_come_out(kind: bytes, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar", "w") as archive:
         item = tarfile.TarInfo("inside")
         item.type, item.linkname = kind, "/etc/passwd"
         archive.addfile(item)
-    with pytest.raises(DialgaugeError, match="is a link or a device"):
-        unpack_archive(tmp_path / "x.tar", tmp_path / "out")
-
-
-def test_links_in_zip_are_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        item = zipfile.ZipInfo("inside")
-        item.external_attr = (stat.S_IFLNK | 0o777) << 16
-        archive.writestr(item, "/etc/passwd")
-    with pytest.raises(DialgaugeError, match="is a link or a device"):
-        unpack_archive(tmp_path / "x.zip", tmp_path / "out")
+        archive.addfile(tarfile.TarInfo("plain"))
+    assert unpack_archive(tmp_path / "x.tar", tmp_path / "out") == [Path("plain")]
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as zip_archive:
+        link = zipfile.ZipInfo("inside")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        zip_archive.writestr(link, "/etc/passwd")
+    [written] = unpack_archive(tmp_path / "x.zip", tmp_path / "zip")
+    assert not (tmp_path / "zip" / written).is_symlink()
 
 
 @pytest.mark.parametrize("pack", PACKERS)
@@ -80,7 +77,7 @@ def test_the_limit_holds_for_all_members_together(pack: Packer, tmp_path: Path) 
     archive = pack(tmp_path / "x", {f"m{number}": bytes(400) for number in range(3)})
     with pytest.raises(DialgaugeError, match="more than 1,000 bytes"):
         unpack_archive(archive, tmp_path / "out", limit=1_000)
-    assert unpack_archive(archive, tmp_path / "fits", limit=1_200)
+    assert unpack_archive(archive, tmp_path / "fits", limit=20_480)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -96,7 +93,7 @@ def test_a_member_twice_is_refused(tmp_path: Path) -> None:
 def test_a_truncated_archive_is_damaged(pack: Packer, tmp_path: Path) -> None:
     archive = pack(tmp_path / "x", {"a": bytes(range(256)) * 400})
     archive.write_bytes(archive.read_bytes()[:-30])
-    with pytest.raises(DialgaugeError, match=r"damaged|neither a zip nor a tar"):
+    with pytest.raises(DialgaugeError, match=r"cannot be read|ends early|neither a zip nor a tar"):
         unpack_archive(archive, tmp_path / "out")
 
 

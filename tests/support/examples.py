@@ -1,15 +1,16 @@
 """One tiny valid file for every registered format, so that one test can push the same faults through all of them.
 
-They are those of ``formats/examples``, a file with at least one dialogue (or, for a resource, one
-entry) in ``formats/examples``. Each must be recognised as its format and as no other.
+They lie in ``support/formats``: each holds at least one dialogue (or, for a resource, one entry), and must be
+recognised as its format and as no other.
 """
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from dialgauge.formats import BUILT_IN, format_example
+from dialgauge.formats import BUILT_IN
 
 
 def as_json(value: Any) -> bytes:
@@ -18,4 +19,7 @@ def as_json(value: Any) -> bytes:
 
 
 #: Format name to the content of a file in that format.
-EXAMPLES: dict[str, bytes] = {name: content for name in BUILT_IN if (content := format_example(name)) is not None}
+EXAMPLES: dict[str, bytes] = {
+    path.name.partition(".")[0]: path.read_bytes() for path in sorted((Path(__file__).parent / "formats").iterdir())
+}
+assert EXAMPLES.keys() <= BUILT_IN.keys()

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
         get as get,
         is_intact as is_intact,
         offline as offline,
+        unpack_archive as unpack_archive,
     )
-    from dialgauge.data.unpack import unpack_archive as unpack_archive
 
 
 if not TYPE_CHECKING:

@@ -9,14 +9,15 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 
 import msgspec
 from msgspec import Struct
 
+from dialgauge import formats
 from dialgauge.data.datasets import RECEIPT, Dataset, Entry, Folder, Receipt, Remote
 from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
-from dialgauge.data.unpack import unpack_archive
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of, writing
 from dialgauge.locks import locked, try_lock
@@ -191,6 +192,41 @@ class _Installation:
                     f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is "
                     f"{here[path].sha256}, known is {member.sha256}); nothing was kept"
                 )
+
+
+def unpack_archive(
+    archive: Path, into: Path, *, strip: int = 0, only: tuple[str, ...] = (), limit: int = formats.DEFAULT_LIMIT
+) -> list[Path]:
+    """Unpack a zip or tar archive below ``into`` and give the files written, relative to it.
+
+    ``strip`` leading folders are dropped from every member (never its own name); with ``only``, members that match none
+    of the patterns after that are left out. Hidden files are, too, and links are not followed.
+    """
+    written: list[Path] = []
+    left = limit
+    for part in formats.parts_of(str(archive), limit=limit):
+        member = PurePosixPath(part.name.removeprefix(f"{archive}!").replace("\\", "/"))
+        if part.path is not None:
+            what = "it is neither a zip nor a tar archive; the address may serve something else"
+            raise DialgaugeError(what, file=str(archive))
+        target = Path(*member.parts[min(strip, len(member.parts) - 1) :])
+        if only and not any(fnmatch(str(target), pattern) for pattern in only):
+            continue
+        with part.raw() as stream:
+            content = stream.read()
+        left -= len(content)
+        if left < 0:
+            raise DialgaugeError(f"it unpacks to more than {limit:,} bytes; it is refused", file=str(archive))
+        try:
+            (into / target).parent.mkdir(parents=True, exist_ok=True)
+            with (into / target).open("xb") as out:
+                out.write(content)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise DialgaugeError(f"the archive holds {target.name} twice; it is refused", file=str(archive)) from error
+        written.append(target)
+    if not written:
+        raise DialgaugeError("the archive holds none of the expected files", file=str(archive))
+    return sorted(written)
 
 
 def _entries(content: Path) -> Iterator[Entry]:

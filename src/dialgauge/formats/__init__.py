@@ -93,7 +93,6 @@ if TYPE_CHECKING:
         LAST_RESORT as LAST_RESORT,
         LOGS as LOGS,
         UnknownFormat as UnknownFormat,
-        format_example as format_example,
         format_listing as format_listing,
         format_named as format_named,
         formats as formats,

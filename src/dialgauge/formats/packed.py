@@ -160,7 +160,7 @@ def require_safe(archive: str, member: str) -> None:
     pure = PurePosixPath(member.replace("\\", "/"))
     if not pure.parts:
         raise DialgaugeError("the archive has a member without a name; it is refused", file=archive)
-    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0]:
+    if pure.is_absolute() or ".." in pure.parts or ":" in pure.parts[0] or "\0" in member:
         raise DialgaugeError(f"the member {member!r} points outside the archive; it is refused", file=archive)
 
 

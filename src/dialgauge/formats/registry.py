@@ -85,15 +85,6 @@ def format_named(name: str) -> AnyFormat:
     return _own(name) if name in BUILT_IN else _made(name)
 
 
-def format_example(name: str) -> bytes | None:
-    """A small file in one of our own formats; None where there is none to show, as for Parquet."""
-    from importlib.resources import files
-
-    folder = files("dialgauge.formats").joinpath("examples")
-    named = [item for item in folder.iterdir() if item.name.partition(".")[0] == name]
-    return named[0].read_bytes() if named else None
-
-
 def format_listing() -> list[plugins.Plugin[AnyFormat]]:
     """All formats in alphabetical order, those of other packages too; what cannot be used carries the reason."""
     classes: list[plugins.Plugin[type[AnyFormat]]] = plugins.class_listing(plugins.FORMATS, _KINDS, BUILT_IN)
