@@ -108,10 +108,7 @@ def test_carries_conversations_in_any_world(world: SimulatorWorld, task: int, sp
 
 @pytest.mark.parametrize("accept", [0.0, 1.0])
 def test_carries_conversations_with_other_parameters(accept: float) -> None:
-    parameters = Parameters(
-        seed=2, accept=accept, min_results=1, fields={5: (0, 4)}, updates={5: (1, 4)}, info=(1.0, 0.0, 1.0)
-    )
-    setting = prepare(WORLD, 5, "tst", parameters)
+    setting = prepare(WORLD, 5, "tst", Parameters(seed=2, accept=accept, min_results=1))
     assert failures(setting, new_bot(), 100) == []
 
 

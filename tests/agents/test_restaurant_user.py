@@ -50,7 +50,7 @@ class Spoiled:
 
 
 def one_outcome(task: int, spoil: Callable[[str], str], position: int = 1) -> Outcome:
-    setting = prepare(WORLD, task, "tst", Parameters(fields={1: (0, 0)}))
+    setting = prepare(WORLD, task, "tst", Parameters())
     (dialogue,) = conversations_with(setting, Spoiled(spoil), 1, start=position)
     assert dialogue.outcome is not None
     return dialogue.outcome

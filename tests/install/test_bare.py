@@ -45,7 +45,7 @@ OWN_CALLS = (
     BareCall("babi train", ("--data", "corpus", "--task", "1", "--model", "memn2n", "--out", "model"), 2, "neural"),
     BareCall("babi evaluate", ("--live", "--task", "1", "--dialogues", "2")),
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
-    BareCall("babi convert", ("missing", "--out", "converted.txt"), 2),
+    BareCall("babi convert", ("missing", "--kb", "kb.txt", "--out", "converted.txt"), 2),
     BareCall("users score", ("talks/gcdf1", "--resamples", "9")),
     BareCall("users likeness", ("talks/gcdf1", "--corpus", "talks/gcdf1", "--resamples", "9")),
     BareCall("users find", ("latest", "--domain", "hotel", "--store", "people")),

@@ -141,17 +141,6 @@ def test_any_parameters_give_dialogs_that_keep_them(
             assert [ratings[name] for name in offers] == sorted(ratings.values(), reverse=True)[: len(offers)]
 
 
-def test_each_task_may_have_a_least_number_of_results_of_its_own() -> None:
-    parameters = Parameters(min_results={5: 1})
-    assert (parameters.least_results(3), parameters.least_results(5)) == (3, 1)
-    shown = {task: [_options(one) for one in simulate(WORLD, task, "trn", 60, parameters)] for task in (3, 5)}
-    assert min(shown[3]) == 3 and min(shown[5]) == 1
-
-
-def _options(dialogue: Dialogue) -> int:
-    return len({fact.entity for turn in dialogue.turns for fact in turn.results or ()})
-
-
 def test_accept_always_and_never() -> None:
     for accept, expected in ((1.0, 1), (0.0, 3)):
         for dialogue in simulate(WORLD, 3, "trn", 30, Parameters(accept=accept)):
@@ -193,15 +182,7 @@ def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
         ({"pool_share": 0.0}, "pool share"),
         ({"pool_share": 1.0}, "pool share"),
         ({"min_results": 0}, "at least 1"),
-        ({"info": (0.0, 0.0, 0.0)}, "not all zero"),
-        ({"info": (-1.0, 1.0, 1.0)}, "must not be negative"),
-        ({"info": (float("nan"), 1.0, 1.0)}, "must not be negative"),
         ({"accept": float("nan")}, "between 0 and 1"),
-        ({"fields": {1: (3, 2)}}, "the smaller first"),
-        ({"fields": {1: (0, 5)}}, "at most 4"),
-        ({"fields": {4: (0, 1)}}, "not for task 4"),
-        ({"updates": {2: (0, 4)}}, "at least 1"),
-        ({"updates": {1: (1, 2)}}, "not for task 1"),
     ],
 )
 def test_parameters_that_make_no_sense(options: dict[str, object], said: str) -> None:
@@ -215,8 +196,8 @@ def test_parameters_that_make_no_sense(options: dict[str, object], said: str) ->
         (6, "trn", 1, {}, "not task 6"),
         (1, "test", 1, {}, "Did you mean 'tst'"),
         (1, "trn", 0, {}, "at least 1"),
-        (3, "trn", 1, {"min_results": 9}, "no request of half A has more than"),
-        (5, "trn", 1, {"min_results": 6}, "no request of half A has more than 5"),
+        (3, "trn", 1, {"min_results": 9}, "no request of half A has as many"),
+        (5, "trn", 1, {"min_results": 6}, "no request of half A has as many"),
         (3, "trn", 1, {"min_results": 4, "pool_share": 0.001}, "does not divide into two pools"),
     ],
 )
@@ -231,7 +212,6 @@ def test_worlds_too_small_for_what_is_asked(tmp_path: Path) -> None:
     small = load_world(path)
     with pytest.raises(DialgaugeError, match="only 2 fields of half A have more than one value"):
         list(simulate(small, 2, "trn", 1))
-    assert len(list(simulate(small, 2, "trn", 5, Parameters(updates={2: (1, 2)})))) == 5
 
 
 def test_a_world_without_half_b_has_no_oov_test(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from scipy.stats import chi2_contingency, chisquare
 from dialgauge.dialogue import Dialogue
 from dialgauge.formats import load_kb
 from dialgauge.lab import simulate
-from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, Request, knowledge_base_of, load_world
+from dialgauge.worlds.restaurant import FIELDS, KnowledgeBase, Parameters, Request, goals, load_world
 from support.babi_features import features, first_request
-from support.babi_release import TASKS, released
+from support.babi_release import TASKS, knowledge_base_of, released
 
 #: Its shorter sibling: tests/responses/test_simulated_values.py.
 pytestmark = pytest.mark.soak
@@ -82,21 +82,34 @@ def test_same_distributions_as_the_released_files(their_features: Features, ours
 
 
 @pytest.mark.parametrize(
-    ("task", "parameters", "feature"),
+    ("task", "constant", "value", "feature"),
     [
-        (1, Parameters(seed=1, fields={1: (1, 4)}), "number of fields"),
-        (2, Parameters(seed=1, updates={2: (1, 3)}), "number of updates"),
-        (3, Parameters(seed=1, accept=0.35), "option that is not the last"),
-        (4, Parameters(seed=1, info=(0.3, 0.3, 0.4)), "questions"),
+        (1, "SAID", {1: (1, 4)}, "number of fields"),
+        (2, "UPDATED", {2: (1, 3)}, "number of updates"),
+        (4, "SHARES", (0.3, 0.3, 0.4), "questions"),
     ],
 )
 def test_a_simulator_that_is_off_is_noticed(
-    their_features: Features, their_base: KnowledgeBase, task: int, parameters: Parameters, feature: str
+    their_features: Features,
+    their_base: KnowledgeBase,
+    monkeypatch: pytest.MonkeyPatch,
+    task: int,
+    constant: str,
+    value: object,
+    feature: str,
 ) -> None:
-    off = features(simulate(WORLD, task, "trn", 1000, parameters, knowledge=their_base))
+    monkeypatch.setattr(goals, constant, value)
+    off = features(simulate(WORLD, task, "trn", 1000, SEED, knowledge=their_base))
     p, found = smallest_p(their_features[task], off)
     assert p < LEVEL
     assert found == feature
+
+
+def test_users_who_accept_too_often_are_noticed(their_features: Features, their_base: KnowledgeBase) -> None:
+    parameters = Parameters(seed=1, accept=0.35)
+    off = features(simulate(WORLD, 3, "trn", 1000, parameters, knowledge=their_base))
+    p, found = smallest_p(their_features[3], off)
+    assert p < LEVEL and found == "option that is not the last"
 
 
 @pytest.mark.parametrize(("task", "turns"), [(1, 6.0), (2, 9.5), (3, 9.9), (4, 3.5), (5, 18.4)])

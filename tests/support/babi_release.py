@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from dialgauge.dialogue import Dialogue
+from dialgauge.dialogue import Dialogue, Fact
 from dialgauge.formats import read
 from dialgauge.lab import dialog_file
 from dialgauge.rankers import RankingTask, load_task
+from dialgauge.worlds.restaurant import Half, KnowledgeBase, Restaurant, venues_of
 
 TASKS = (1, 2, 3, 4, 5)
 SPLITS = ("trn", "dev", "tst", "tst-OOV")
@@ -30,3 +32,23 @@ def released(data: Path, task: int, split: str) -> list[Dialogue]:
 def released_task(data: Path, number: int) -> RankingTask:
     """A released task with all of its splits."""
     return load_task(data / "babi", number)
+
+
+def knowledge_base_of(facts: Iterable[Fact], half: Half) -> KnowledgeBase:
+    """The restaurants of a half as the released file, which holds both halves, lists them."""
+    of_half = {
+        name: values
+        for name, values in venues_of(facts).items()
+        if values["R_location"] in half.locations and values["R_cuisine"] in half.cuisines
+    }
+    return KnowledgeBase(
+        Restaurant(
+            name=name,
+            cuisine=values["R_cuisine"],
+            location=values["R_location"],
+            size=values["R_number"],
+            price=values["R_price"],
+            rating=int(values["R_rating"]),
+        )
+        for name, values in of_half.items()
+    )

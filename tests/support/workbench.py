@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "lab goals": ("-n 4", "--goal G0003"),
     "lab study": ("-n 2 --errors drop --rates 0.05,0.5 --resamples 5",),
     "babi simulate": ("--out {}/simulated --dialogues 2 --tasks 1 --to both",),
-    "babi convert": ("calls --out {}/converted.txt",),
+    "babi convert": ("calls --kb babi/dialog-babi-kb-all.txt --out {}/converted.txt",),
     "babi evaluate": ("--data babi --model tfidf --split tst", "--live --task 1 --dialogues 2"),
     "babi table": ("--data babi --models rules,nearest --tasks 1 --splits tst",),
     "babi train": ("--data babi --out {}/model --set epochs=1 --set dim=4",),

@@ -19,7 +19,6 @@ from dialgauge.worlds.restaurant import (
     read_ontology,
     read_sessions,
     system_text,
-    venues_mentioned,
     venues_of,
 )
 from support.babi_release import released
@@ -75,7 +74,6 @@ def write_call(folder: Path, session: str, system: list[Spoken], user: list[tupl
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "ontology_dstc2.json").write_text(json.dumps(ONTOLOGY))
     north = {"area": "north", "food": "dontcare"}
     write_call(
         tmp_path,
@@ -104,11 +102,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+#: The knowledge base, as venues by relation.
+VENUES = {
+    "the_golden_wok": {
+        "R_post_code": "the_golden_wok_post_code",
+        "R_location": "north",
+        "R_phone": "the_golden_wok_phone",
+        "R_address": "the_golden_wok_address",
+    },
+    "cote": {"R_post_code": "cote_post_code", "R_cuisine": "french", "R_price": "expensive"},
+}
+
+
 def converted(folder: Path, **options: Any) -> list[Dialogue]:
-    sessions = list(read_sessions(folder))
-    venues = venues_mentioned(sessions)
-    lexicon = Lexicon(read_ontology(folder), venues)
-    return [convert(session, venues, lexicon, **options) for session in sessions]
+    lexicon = Lexicon(Dstc2Ontology(ONTOLOGY["informable"]), VENUES)
+    return [convert(session, VENUES, lexicon, **options) for session in read_sessions(folder)]
 
 
 def test_a_call_becomes_a_dialog(folder: Path) -> None:
@@ -160,7 +168,7 @@ def test_venues_are_proposed_in_the_order_of_their_ratings(folder: Path) -> None
     facts = [Fact(name, "R_location", "north") for name in [*names, "the_golden_wok"]]
     sessions = list(read_sessions(folder))
     venues = venues_of(facts)
-    lexicon = Lexicon(read_ontology(folder), venues)
+    lexicon = Lexicon(Dstc2Ontology(ONTOLOGY["informable"]), venues)
     for seed in range(5):
         dialogue = convert(sessions[1], venues, lexicon, seed=seed)
         (found,) = [turn.results for turn in dialogue.user_turns() if turn.results is not None]
@@ -266,7 +274,6 @@ def test_the_recogniser_is_believed_before_the_transcription(folder: Path) -> No
     ],
 )
 def test_one_refusal_follows_a_call(tmp_path: Path, refusal: str, called: bool) -> None:
-    (tmp_path / "ontology.json").write_text(json.dumps(ONTOLOGY))
     acts = [act("canthelp", food="chinese"), act("canthelp.exception", name="cote")]
     write_call(tmp_path, "voip-1", [WELCOME, (refusal, acts)], [("chinese", {"food": "chinese"}), ("bye", {})])
     replies = [turn.text for turn in converted(tmp_path)[0].turns if turn.speaker == "system"]
@@ -274,7 +281,6 @@ def test_one_refusal_follows_a_call(tmp_path: Path, refusal: str, called: bool) 
 
 
 def test_a_call_without_constraints_finds_nothing(tmp_path: Path) -> None:
-    (tmp_path / "ontology.json").write_text(json.dumps(ONTOLOGY))
     write_call(tmp_path, "voip-1", [WELCOME, OFFER], [("anything", {}), ("bye", {})])
     (dialogue,) = converted(tmp_path)
     assert dialogue.turns[3].text == "api_call R_cuisine R_location R_price"
@@ -349,9 +355,9 @@ def test_faulty_folders(folder: Path) -> None:
         list(read_sessions(folder))
     with pytest.raises(DialgaugeError, match=r"no log\.json below"):
         list(read_sessions(call / "nothing"))
+    (folder / "ontology.json").write_text("{}")
+    with pytest.raises(DialgaugeError, match="informable"):
+        read_ontology(folder)
     (folder / "ontology2.json").write_text("{}")
     with pytest.raises(DialgaugeError, match="several files are named"):
-        read_ontology(folder)
-    (folder / "ontology.json").unlink()
-    with pytest.raises(DialgaugeError, match="informable"):
         read_ontology(folder)

@@ -215,8 +215,8 @@ def simulate(
 @babi.command()
 @click.argument("folder", type=PATH)
 @click.option("--out", "target", type=FILE, required=True, help="File to write.")
+@click.option("--kb", type=PATH, required=True, help="Knowledge base of task 6, dialog-babi-task6-dstc2-kb.txt.")
 @click.option("--list", "listed", type=PATH, help="Only these calls, in this order: one path per line.")
-@click.option("--kb", type=PATH, help="Knowledge base (babi-kb). Default: venues the systems mentioned.")
 @click.option("--seed", type=Whole(), default=0, help="Random seed; the same seed gives the same bytes.")
 @click.option(
     "--to",
@@ -225,13 +225,12 @@ def simulate(
     help="Output format. babi: as in task 6; native: JSONL with the labelled states.",
 )
 def convert(
-    folder: Path, target: Path, listed: Path | None, kb: Path | None, seed: int, to: Literal["babi", "native"]
+    folder: Path, target: Path, kb: Path, listed: Path | None, seed: int, to: Literal["babi", "native"]
 ) -> None:
     """Convert DSTC2 as published (a folder per call with log.json and label.json; ontology*.json) to task 6."""
-    words = restaurant.read_ontology(folder)
+    venues = restaurant.venues_of(formats.load_kb(kb))
+    lexicon = restaurant.Lexicon(restaurant.read_ontology(folder), venues)
     sessions = list(tracked(restaurant.read_sessions(folder, listed), "reading calls"))
-    venues = restaurant.venues_of(formats.load_kb(kb)) if kb else restaurant.venues_mentioned(sessions)
-    lexicon = restaurant.Lexicon(words, venues)
     dialogues = [restaurant.convert(session, venues, lexicon, seed=seed) for session in sessions]
     formats.write(dialogues, target, format=to)
     out.print(f"wrote {counted(len(dialogues), 'dialogue')} to {target}")

@@ -1,14 +1,8 @@
 """DSTC2 as it was published, converted to dialogs of task 6.
 
 The second Dialog State Tracking Challenge: M. Henderson, B. Thomson and J. Williams, SIGDIAL 2014. There is a folder
-per call, and an ontology. What is read:
-
-* ``log.json``: ``session-id``, and per turn ``output`` with the system's ``transcript`` and ``dialog-acts``
-  (``{"act": "offer", "slots": [["name", "cote"]]}``), and ``input`` with what the recogniser heard; the system speaks
-  first in every turn;
-* ``label.json``: per turn the user's ``transcription``, the ``goal-labels`` (cumulative constraints) and
-  ``requested-slots``;
-* the ontology: ``informable`` with the values of ``food``, ``area``, ``pricerange`` and ``name``.
+per call, and an ontology. ``log.json`` has the system's prompts and acts and what the recogniser heard (the system
+speaks first in every turn), ``label.json`` the user's words, the constraints so far and what was asked for.
 
 The conversion behind task 6 was not published. These rules were read off the 3,235 released dialogs and the wording of
 DSTC2's prompts (``docs/babi.md`` has the counts):
@@ -23,113 +17,82 @@ DSTC2's prompts (``docs/babi.md`` has the counts):
   is no``, if the constraints are not those of the last call. No other refusal is preceded by a call;
 * constraints are values the system heard in so many words (``center`` is not ``centre``), the latest of each slot,
   unless labelled as not mattering. An open one is written ``R_cuisine``, ``R_location``, ``R_price``;
-* results come from the knowledge base, or, where none is given, from what the systems said in all calls. A call without
-  constraints finds nothing;
+* results come from the knowledge base that was released with task 6. A call without constraints finds nothing;
 * ratings from 0 to 10 are invented for each dialog so that venues are proposed in the order of their ratings.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from dialgauge.dialogue import DONTCARE, Dialogue, Fact, State, Turn
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE, Part, decode, resolve
-from dialgauge.worlds.restaurant.phrases import API_CALL
+from dialgauge.worlds.restaurant.world import API_CALL
 
 T = TypeVar("T")
 
 
-class SystemAct(Struct, frozen=True):
-    """One act of the system, with slots as pairs of name and value."""
-
+class _Act(Struct):
     act: str
+    #: Pairs of name and value; the value may be missing.
     slots: list[list[Any]] = []
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        """The slots with a value, as texts."""
-        return ((str(slot[0]), str(slot[1])) for slot in self.slots if len(slot) == 2)
 
-
-class SystemOutput(Struct, frozen=True):
-    """What the system said."""
-
+class _Prompt(Struct, rename="kebab"):
     transcript: str
-    acts: list[SystemAct] = field(name="dialog-acts", default_factory=list)
+    dialog_acts: list[_Act] = []
 
 
-class Hypothesis(Struct, frozen=True):
-    """One thing the recogniser may have heard."""
-
-    text: str = field(name="asr-hyp", default="")
+class _Hypothesis(Struct, rename="kebab"):
+    asr_hyp: str = ""
 
 
-class Recognised(Struct, frozen=True):
-    """What the recogniser heard, the likeliest first."""
+class _Recognised(Struct, rename="kebab"):
+    #: The likeliest first.
+    asr_hyps: list[_Hypothesis] = []
 
-    hypotheses: list[Hypothesis] = field(name="asr-hyps", default_factory=list)
 
-
-class UserInput(Struct, frozen=True):
+class _Input(Struct):
     """What reached the system during the call (``batch``, recognised again later, is not read)."""
 
-    live: Recognised = Recognised()
+    live: _Recognised = msgspec.field(default_factory=_Recognised)
 
 
-class LogTurn(Struct, frozen=True):
-    """One turn of the log."""
-
-    output: SystemOutput
-    index: int = field(name="turn-index")
-    input: UserInput = UserInput()
+class _Said(Struct, rename="kebab"):
+    output: _Prompt
+    turn_index: int
+    input: _Input = msgspec.field(default_factory=_Input)
 
 
-class LabelTurn(Struct, frozen=True):
-    """One turn of the labels."""
-
+class _Label(Struct, rename="kebab"):
     transcription: str
-    index: int = field(name="turn-index")
-    goals: dict[str, str] = field(name="goal-labels", default_factory=dict)
-    requested: list[str] = field(name="requested-slots", default_factory=list)
+    turn_index: int
+    goal_labels: dict[str, str] = {}
+    requested_slots: list[str] = []
 
 
-class Exchange(Struct, frozen=True):
-    """One turn of a call: the system speaks, the user answers."""
+class _Log(Struct, rename="kebab"):
+    session_id: str
+    turns: list[_Said]
 
-    system: SystemOutput
-    user: LabelTurn
-    recognised: Recognised
 
-    @property
-    def heard(self) -> str:
-        """What the system took the user to say; a log without hypotheses leaves the transcription."""
-        hypotheses = self.recognised.hypotheses
-        return hypotheses[0].text if hypotheses else self.user.transcription
+class _Labels(Struct):
+    turns: list[_Label]
 
 
 class Session(Struct, frozen=True):
-    """One call."""
+    """One call: in each turn the system speaks, then the user."""
 
     id: str
-    exchanges: tuple[Exchange, ...]
-
-
-class _Log(Struct, frozen=True):
-    session: str = field(name="session-id")
-    turns: list[LogTurn]
-
-
-class _Label(Struct, frozen=True):
-    session: str = field(name="session-id")
-    turns: list[LabelTurn]
+    turns: tuple[tuple[_Said, _Label], ...]
 
 
 class Dstc2Ontology(Struct, frozen=True):
@@ -138,18 +101,20 @@ class Dstc2Ontology(Struct, frozen=True):
     informable: dict[str, list[str]]
 
 
-_LOG = msgspec.json.Decoder(_Log)
-_LABEL = msgspec.json.Decoder(_Label)
-_ONTOLOGY = msgspec.json.Decoder(Dstc2Ontology)
-
-
 def read_sessions(folder: Path, listed: Path | None = None) -> Iterator[Session]:
     """All calls below a folder in the order of their paths, or those a list file names (one path a line)."""
     paths = _listed(folder, listed) if listed else sorted(path.parent for path in folder.rglob("log.json"))
     if not paths:
         raise DialgaugeError("there is no log.json below this folder", file=str(folder))
     for path in paths:
-        yield _session(path)
+        log, labels = _decoded(_Log, path / "log.json"), _decoded(_Labels, path / "label.json")
+        if not log.turns or [turn.turn_index for turn in log.turns] != [turn.turn_index for turn in labels.turns]:
+            raise DialgaugeError(
+                f"log.json has {len(log.turns)} turns and label.json {len(labels.turns)}, or they are numbered "
+                "differently; both must describe the same call",
+                file=str(path),
+            )
+        yield Session(log.session_id, tuple(zip(log.turns, labels.turns, strict=True)))
 
 
 def read_ontology(folder: Path) -> Dstc2Ontology:
@@ -158,7 +123,7 @@ def read_ontology(folder: Path) -> Dstc2Ontology:
     if len(files) != 1:
         problem = "several files are" if files else "no file is"
         raise DialgaugeError(f"{problem} named ontology*.json below this folder; one is needed", file=str(folder))
-    return _decoded(_ONTOLOGY, files[0])
+    return _decoded(Dstc2Ontology, files[0])
 
 
 def _listed(folder: Path, listed: Path) -> list[Path]:
@@ -173,30 +138,14 @@ def _listed(folder: Path, listed: Path) -> list[Path]:
     return paths
 
 
-def _session(path: Path) -> Session:
-    log, label = _decoded(_LOG, path / "log.json"), _decoded(_LABEL, path / "label.json")
-    if [turn.index for turn in log.turns] != [turn.index for turn in label.turns]:
-        raise DialgaugeError(
-            f"log.json has {len(log.turns)} turns and label.json {len(label.turns)}, or they are numbered differently; "
-            "both must describe the same call",
-            file=str(path),
-        )
-    if not log.turns:
-        raise DialgaugeError("the call has no turns", file=str(path))
-    pairs = zip(log.turns, label.turns, strict=True)
-    return Session(
-        id=log.session, exchanges=tuple(Exchange(logged.output, label, logged.input.live) for logged, label in pairs)
-    )
-
-
-def _decoded(decoder: msgspec.json.Decoder[T], path: Path) -> T:
+def _decoded(kind: type[T], path: Path) -> T:
     part = _part(path)
-    return decode(decoder, part.read(), part)
+    return decode(msgspec.json.Decoder(kind), part.read(), part)
 
 
 def _part(path: Path) -> Part:
     if not path.is_file():
-        raise DialgaugeError("there is no such file", file=os.fspath(path))
+        raise DialgaugeError("there is no such file", file=str(path))
     return resolve(path)[0]
 
 
@@ -212,9 +161,6 @@ NAMING = ("offer", "inform")
 
 #: The slots of a call in its order, and the relation that is each one's placeholder.
 CONSTRAINTS = {"food": "R_cuisine", "area": "R_location", "pricerange": "R_price"}
-#: The endings of the words that stand for contact details, and the order of a venue's facts.
-CONTACT = ("phone", "address", "post_code")
-RESULT_ORDER = ("R_post_code", "R_cuisine", "R_location", "R_phone", "R_address", "R_price")
 #: The best rating, and the best of a venue that is never proposed.
 BEST_RATING, BEST_UNPROPOSED = 10, 4
 #: Names of more words than this stay apart.
@@ -301,11 +247,11 @@ def system_text(transcript: str, lexicon: Lexicon) -> str:
     return lexicon.joined(text)
 
 
-def venue_of(output: SystemOutput) -> str:
+def _venue_of(prompt: _Prompt) -> str:
     """The venue the system speaks of, where it names exactly one."""
-    acts = (act for act in output.acts if act.act in NAMING)
-    names = {value for act in acts for slot, value in act.pairs() if slot == "name"}
-    return names.pop() if len(names) == 1 else ""
+    slots = [slot for act in prompt.dialog_acts if act.act in NAMING for slot in act.slots if len(slot) == 2]
+    names = {str(value) for slot, value in slots if slot == "name"}
+    return one_word(names.pop()) if len(names) == 1 else ""
 
 
 def venues_of(facts: Iterable[Fact]) -> Venues:
@@ -316,31 +262,14 @@ def venues_of(facts: Iterable[Fact]) -> Venues:
     return venues
 
 
-def venues_mentioned(sessions: Iterable[Session]) -> Venues:
-    """What the systems said about venues: the knowledge base where none is given."""
-    venues: Venues = {}
-    for session in sessions:
-        for exchange in session.exchanges:
-            name = one_word(venue_of(exchange.system))
-            if not name:
-                continue
-            known = venues.setdefault(name, {f"R_{end}": f"{name}_{end}" for end in CONTACT})
-            for act in exchange.system.acts:
-                if act.act in NAMING:
-                    pairs = (pair for pair in act.pairs() if pair[0] in CONSTRAINTS and pair[1] != DONTCARE)
-                    known.update({CONSTRAINTS[slot]: one_word(value) for slot, value in pairs})
-    ordered = {name: [relation for relation in RESULT_ORDER if relation in venues[name]] for name in sorted(venues)}
-    return {name: {relation: venues[name][relation] for relation in relations} for name, relations in ordered.items()}
-
-
 def convert(session: Session, venues: Venues, lexicon: Lexicon, *, seed: int = 0) -> Dialogue:
     """One call as a dialog of task 6; labelled states and requests are kept on the user's turns."""
     turns: list[Turn] = []
     ratings = _ratings(session, venues, seed)
     prompt = Turn(speaker="user", text=SILENCE, state={})
     last_call, constraints = "", dict[str, str]()
-    for exchange in session.exchanges:
-        reply = system_text(exchange.system.transcript, lexicon)
+    for said, label in session.turns:
+        reply = system_text(said.output.transcript, lexicon)
         call = " ".join((API_CALL, *(constraints.get(slot, relation) for slot, relation in CONSTRAINTS.items())))
         if call != last_call and (reply.startswith(REFUSAL) or lexicon.names_venue(reply)):
             fitting = [name for name in venues if constraints and _fits(venues[name], constraints)]
@@ -349,18 +278,20 @@ def convert(session: Session, venues: Venues, lexicon: Lexicon, *, seed: int = 0
             prompt = Turn(speaker="user", text=SILENCE, state=prompt.state, results=results)
             last_call = call
         turns += (prompt, Turn(speaker="system", text=reply))
-        prompt = _user_turn(exchange.user, lexicon)
-        heard = constraints | lexicon.constraints_in(exchange.heard)
-        constraints = {slot: value for slot, value in heard.items() if exchange.user.goals.get(slot) != DONTCARE}
+        prompt = _user_turn(label, lexicon)
+        # What the system took the user to say; a log without hypotheses leaves the transcription.
+        hypotheses = said.input.live.asr_hyps
+        heard = constraints | lexicon.constraints_in(hypotheses[0].asr_hyp if hypotheses else label.transcription)
+        constraints = {slot: value for slot, value in heard.items() if label.goal_labels.get(slot) != DONTCARE}
     turns += (prompt, Turn(speaker="system", text=CLOSING))
     return Dialogue(id=session.id, turns=tuple(turns), domains=(DOMAIN,))
 
 
-def _user_turn(label: LabelTurn, lexicon: Lexicon) -> Turn:
+def _user_turn(label: _Label, lexicon: Lexicon) -> Turn:
     text = " ".join(label.transcription.lower().split())
-    slots = {slot: (value,) for slot, value in label.goals.items() if value}
+    slots = {slot: (value,) for slot, value in label.goal_labels.items() if value}
     state: State = {DOMAIN: dict(slots)} if slots else {}
-    requested = {DOMAIN: tuple(label.requested)} if label.requested else {}
+    requested = {DOMAIN: tuple(label.requested_slots)} if label.requested_slots else {}
     return Turn(speaker="user", text=lexicon.joined(text) or SILENCE, state=state, requested=requested)
 
 
@@ -379,8 +310,7 @@ def _ratings(session: Session, venues: Venues, seed: int) -> dict[str, int]:
     Venues that are never proposed lie below all that are, as long as there are ratings left to give.
     """
     draws = Draws(seed, "dstc2", session.id)
-    named = (one_word(venue_of(exchange.system)) for exchange in session.exchanges)
-    proposed = [name for name in dict.fromkeys(named) if name in venues]
+    proposed = dict.fromkeys(name for said, _ in session.turns if (name := _venue_of(said.output)) in venues)
     ratings = {name: max(BEST_RATING - index, 0) for index, name in enumerate(proposed)}
     most = max(min(BEST_UNPROPOSED, BEST_RATING - len(proposed)), 0)
     return {name: ratings[name] if name in ratings else draws.integer(0, most) for name in venues}

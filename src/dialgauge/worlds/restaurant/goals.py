@@ -13,12 +13,41 @@ from dialgauge.dialogue import Fact, Goal, Task
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.worlds.restaurant.knowledge import KnowledgeBase, Restaurant, draw_knowledge_base
-from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
-from dialgauge.worlds.restaurant.world import Half, Parameters, Request, SimulatorWorld
+from dialgauge.worlds.restaurant.world import API_CALL, FIELDS, INFO, Half, Request, SimulatorWorld
 
+TASKS = (1, 2, 3, 4, 5)
 #: The splits of a release, and the half each is drawn from.
 HALF_OF = {"trn": "A", "dev": "A", "tst": "A", "tst-OOV": "B"}
 SPLITS = tuple(HALF_OF)
+#: By task: how many fields the first request says, and how many are changed afterwards; both bounds included.
+SAID = {1: (0, 4), 2: (4, 4), 3: (0, 4), 5: (1, 3)}
+UPDATED = {2: (1, 4), 5: (1, 3)}
+#: The tasks whose dialogs show options.
+_SHOWING = (3, 5)
+#: What users ask about a booked restaurant, and how often: the phone number, the address, both.
+_QUESTIONS = (("phone",), ("address",), INFO)
+SHARES = (0.25, 0.25, 0.5)
+
+
+class Parameters(Struct, frozen=True, kw_only=True):
+    """How dialogs are drawn. The defaults are what the released files show."""
+
+    seed: int = 0
+    #: The probability that the user accepts an option that is not the last one left (tasks 3 and 5).
+    accept: float = 0.25
+    #: The least number of results of a request whose options are shown (tasks 3 and 5). The paper says 3 in task 3 and
+    #: 1 in task 5; the released files have 3 in both.
+    min_results: int = 3
+    #: The share of the requests that train dialogs draw from; dev and test share the others.
+    pool_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.accept <= 1:
+            raise DialgaugeError(f"the acceptance probability must be between 0 and 1 (got {self.accept})")
+        if self.min_results < 1:
+            raise DialgaugeError(f"the minimum number of results must be at least 1 (got {self.min_results})")
+        if not 0 < self.pool_share < 1:
+            raise DialgaugeError(f"the pool share must be above 0 and below 1 (got {self.pool_share})")
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -30,10 +59,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     task: int
     split: str
     parameters: Parameters
-    #: Requests with enough results to show options of.
-    shown: tuple[Request, ...]
     #: The requests these dialogs start from.
-    pool: tuple[Request, ...] = ()
+    pool: tuple[Request, ...]
 
 
 def prepare(
@@ -45,73 +72,40 @@ def prepare(
     """
     half = world.half(HALF_OF[split])
     base = knowledge or draw_knowledge_base(world, half, parameters.seed)
-    _enough_values(world, half, task, parameters)
-    shown = _shown(world, half, base, parameters.least_results(task)) if task in (3, 5) else ()
-    setting = Setting(
-        world=world, half=half, knowledge=base, task=task, split=split, parameters=parameters, shown=shown
-    )
-    train, evaluation = _pools(_eligible(setting), setting)
-    ready = replace(setting, pool=train if split == "trn" else evaluation)
-    _reachable(ready)
-    return ready
-
-
-def _shown(world: SimulatorWorld, half: Half, knowledge: KnowledgeBase, least: int) -> tuple[Request, ...]:
-    most = knowledge.most_results
-    if least > most:
+    changeable = sum(len(values) > 1 for values in world.values(half).values())
+    low, high = UPDATED.get(task, (0, 0))
+    if high > changeable:
         raise DialgaugeError(
-            f"at least {least} results are asked for, but no request of half {half.name} has more than {most} "
+            f"up to {high} updates are made in task {task}, but only {changeable} fields of half {half.name} have more "
+            "than one value"
+        )
+    requests = world.requests(half)
+    shown = [request for request in requests if len(base.query(request)) >= parameters.min_results]
+    if task in _SHOWING and not shown:
+        raise DialgaugeError(
+            f"at least {parameters.min_results} results are asked for, but no request of half {half.name} has as many "
             "with this seed; ask for fewer, or give the world more ratings or fewer sizes"
         )
-    return tuple(request for request in world.requests(half) if len(knowledge.query(request)) >= least)
-
-
-def _enough_values(world: SimulatorWorld, half: Half, task: int, parameters: Parameters) -> None:
-    """A field can be changed only if it has two values."""
-    if task not in parameters.updates:
-        return
-    changeable = [field for field, values in world.values(half).items() if len(values) > 1]
-    most = parameters.updates[task][1]
-    if most > len(changeable):
-        raise DialgaugeError(
-            f"up to {most} updates are asked for in task {task}, but only {len(changeable)} fields of half "
-            f"{half.name} have more than one value"
-        )
-
-
-def _reachable(setting: Setting) -> None:
-    """In task 5, some request of the pool must lead to one whose results can be shown."""
-    if setting.task != 5:
-        return
-    low, high = setting.parameters.updates[5]
-    changes = (sum(map(str.__ne__, first, final)) for first in setting.pool for final in setting.shown)
-    if not any(low <= count <= high for count in changes):
-        raise DialgaugeError(
-            f"no {low} to {high} updates lead from a request of the pool to one with "
-            f"{setting.parameters.least_results(5)} results; ask for fewer results or enlarge the world"
-        )
-
-
-def _eligible(setting: Setting) -> list[Request]:
-    """The requests a dialog of the task can start from."""
-    if setting.task == 3:
-        return list(setting.shown)
-    requests = setting.world.requests(setting.half)
-    if setting.task == 4:
-        return [request for request in requests if setting.knowledge.query(request)]
-    return requests
-
-
-def _pools(requests: list[Request], setting: Setting) -> tuple[tuple[Request, ...], tuple[Request, ...]]:
-    """The train pool and the evaluation pool: disjoint, and together all requests."""
-    count = round(setting.parameters.pool_share * len(requests))
+    if task == 3:
+        requests = shown
+    elif task == 4:
+        requests = [request for request in requests if base.query(request)]
+    count = round(parameters.pool_share * len(requests))
     if not 0 < count < len(requests):
         raise DialgaugeError(
-            f"task {setting.task} has {len(requests)} requests to start from in half {setting.half.name}, which a pool "
-            f"share of {setting.parameters.pool_share} does not divide into two pools; enlarge the world"
+            f"task {task} has {len(requests)} requests to start from in half {half.name}, which a pool share of "
+            f"{parameters.pool_share} does not divide into two pools; enlarge the world"
         )
-    mixed = Draws(setting.parameters.seed, "pools", setting.task, setting.half.name).shuffled(requests)
-    return tuple(mixed[:count]), tuple(mixed[count:])
+    mixed = Draws(parameters.seed, "pools", task, half.name).shuffled(requests)
+    pool = tuple(mixed[:count] if split == "trn" else mixed[count:])
+    if task == 5:
+        changes = (sum(map(str.__ne__, first, final)) for first in pool for final in shown)
+        if not any(low <= changed <= high for changed in changes):
+            raise DialgaugeError(
+                f"no {low} to {high} updates lead from a request of the pool to one with {parameters.min_results} "
+                "results; ask for fewer results or enlarge the world"
+            )
+    return Setting(world=world, half=half, knowledge=base, task=task, split=split, parameters=parameters, pool=pool)
 
 
 class UserPlan(Struct, frozen=True, kw_only=True):
@@ -162,54 +156,59 @@ def draw_plan(setting: Setting, draws: Draws) -> UserPlan:
     stay uniform, while requests from which such a final one is easily reached come up more often; the released files
     show exactly that (docs/babi.md).
     """
-    if setting.task == 4:
-        return _info_plan(setting, draws)
+    task, parameters = setting.task, setting.parameters
+    if task == 4:
+        request = draws.pick(setting.pool)
+        chosen = draws.pick(setting.knowledge.query(request))
+        return UserPlan(task=4, request=request, results=(chosen,), questions=_questions(draws))
     while True:
         request = draws.pick(setting.pool)
-        plan = UserPlan(task=setting.task, request=request, updates=_updates(setting, request, draws))
+        plan = UserPlan(task=task, request=request, updates=_updates(setting, request, draws))
         results = setting.knowledge.query(plan.final)
-        if setting.task != 5 or len(results) >= setting.parameters.least_results(5):
+        if task != 5 or len(results) >= parameters.min_results:
             break
-    plan = replace(plan, given=_given(setting, draws))
-    if setting.task in (1, 2):
+    plan = replace(plan, given=tuple(draws.sample(FIELDS, draws.integer(*SAID[task]))))
+    if task not in _SHOWING:
         return plan
-    accepted = _accepted(setting.parameters.accept, len(results), draws)
-    questions = _questions(setting, draws) if setting.task == 5 else ()
+    last = len(results) - 1
+    accepted = next((option for option in range(last) if draws.unit() < parameters.accept), last)
+    questions = _questions(draws) if task == 5 else ()
     return replace(plan, results=tuple(draws.shuffled(results)), accepted=accepted, questions=questions)
-
-
-def _info_plan(setting: Setting, draws: Draws) -> UserPlan:
-    """Task 4: one restaurant, and questions about it."""
-    request = draws.pick(setting.pool)
-    chosen = draws.pick(setting.knowledge.query(request))
-    return UserPlan(task=4, request=request, results=(chosen,), questions=_questions(setting, draws))
-
-
-def _given(setting: Setting, draws: Draws) -> tuple[str, ...]:
-    count = draws.integer(*setting.parameters.fields[setting.task])
-    return tuple(draws.sample(FIELDS, count))
 
 
 def _updates(setting: Setting, request: Request, draws: Draws) -> tuple[tuple[str, str], ...]:
     """Distinct fields in random order, each with a different value."""
-    if setting.task not in setting.parameters.updates:
+    if setting.task not in UPDATED:
         return ()
     values = setting.world.values(setting.half)
     old = dict(zip(FIELDS, request, strict=True))
     changeable = [field for field in FIELDS if len(values[field]) > 1]
-    fields = draws.sample(changeable, draws.integer(*setting.parameters.updates[setting.task]))
+    fields = draws.sample(changeable, draws.integer(*UPDATED[setting.task]))
     return tuple((field, draws.pick([value for value in values[field] if value != old[field]])) for field in fields)
 
 
-def _accepted(probability: float, options: int, draws: Draws) -> int:
-    """The first option accepted; the last one always is."""
-    for option in range(options - 1):
-        if draws.unit() < probability:
-            return option
-    return options - 1
+def _questions(draws: Draws) -> tuple[str, ...]:
+    chosen = _QUESTIONS[draws.weighted(SHARES)]
+    return tuple(draws.shuffled(chosen)) if chosen is INFO else chosen
 
 
-def _questions(setting: Setting, draws: Draws) -> tuple[str, ...]:
-    phone_only, address_only, both = ("phone",), ("address",), INFO
-    chosen = (phone_only, address_only, both)[draws.weighted(setting.parameters.info)]
-    return tuple(draws.shuffled(chosen)) if chosen is both else chosen
+class PlannedAnswers:
+    """What the dialog of a simulated user shows: what its plan drew, in that order.
+
+    Tasks 3 and 4 begin with it. Task 5 shows it after the call for the final request; the call before the updates is
+    not answered, and neither are those of tasks 1 and 2.
+    """
+
+    def __init__(self, plan: UserPlan) -> None:
+        self._plan = plan
+        self._call = [API_CALL, *plan.final] if plan.task == 5 else None
+
+    def opening(self) -> tuple[Fact, ...] | None:
+        """What is shown before the first turn."""
+        return self._plan.facts if self._plan.task in (3, 4) else None
+
+    def answer(self, text: str) -> tuple[Fact, ...] | None:
+        """What is shown after the bot said this."""
+        if self._call is None or text.split() != self._call:
+            return None
+        return self._plan.facts

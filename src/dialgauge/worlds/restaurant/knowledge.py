@@ -1,4 +1,4 @@
-"""Knowledge bases: the restaurants of one half, what is known of each, and queries.
+"""Knowledge bases: the restaurants of one half, what is known of each, and what API calls and candidates say of them.
 
 Each restaurant takes parties of one size only, drawn uniformly and independently; the rest follows from the world.
 """
@@ -12,15 +12,14 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Fact
 from dialgauge.draws import Draws
-from dialgauge.errors import DialgaugeError
-from dialgauge.worlds.restaurant.phrases import FIELDS, INFO
-from dialgauge.worlds.restaurant.world import Half, Request, SimulatorWorld
+from dialgauge.worlds.restaurant.world import API_CALL, FIELDS, INFO, Half, Request, SimulatorWorld
 
 #: The order of a restaurant's facts in the knowledge-base file and in the answer to an API call.
 FILE_ORDER = ("R_cuisine", "R_location", "R_price", "R_rating", "R_phone", "R_address", "R_number")
 ANSWER_ORDER = ("R_phone", "R_cuisine", "R_address", "R_location", "R_number", "R_price", "R_rating")
-
-RELATION = {"cuisine": "R_cuisine", "location": "R_location", "size": "R_number", "price": "R_price"}
+_FIELD = {"R_cuisine": "cuisine", "R_location": "location", "R_number": "size", "R_price": "price"}
+#: Fields of a call, in order: tasks 1-5 name four, task 6 names three and writes an open field as its relation.
+_CALLS = {4: ("R_cuisine", "R_location", "R_number", "R_price"), 3: ("R_cuisine", "R_location", "R_price")}
 
 
 class Restaurant(Struct, frozen=True, dict=True):
@@ -83,11 +82,6 @@ class KnowledgeBase:
         """The restaurants that match all four fields, in the knowledge base's order; often none."""
         return self._results.get(request, ())
 
-    @property
-    def most_results(self) -> int:
-        """The largest number of restaurants any request finds."""
-        return max(map(len, self._results.values()))
-
 
 def draw_knowledge_base(world: SimulatorWorld, half: Half, seed: int) -> KnowledgeBase:
     """The knowledge base of a half: every combination of properties once, party sizes drawn."""
@@ -96,30 +90,6 @@ def draw_knowledge_base(world: SimulatorWorld, half: Half, seed: int) -> Knowled
         Restaurant(world.restaurant_name(*place), place[2], place[0], draws.pick(world.sizes), place[1], place[3])
         for place in world.places(half)
     )
-
-
-def knowledge_base_of(facts: Iterable[Fact], half: Half) -> KnowledgeBase:
-    """The restaurants of a half as a file lists them, such as the released one (whose file holds both halves)."""
-    known: dict[str, dict[str, str]] = {}
-    for fact in facts:
-        known.setdefault(fact.entity, {})[fact.relation] = fact.value
-    restaurants = []
-    for name, values in known.items():
-        missing = next((relation for relation in FILE_ORDER if relation not in values), None)
-        if missing:
-            raise DialgaugeError(f"the knowledge base does not say {missing} of {name}")
-        if values["R_location"] in half.locations and values["R_cuisine"] in half.cuisines:
-            restaurants.append(_restaurant(name, values))
-    if not restaurants:
-        raise DialgaugeError(f"the knowledge base has no restaurant with a location and a cuisine of half {half.name}")
-    return KnowledgeBase(restaurants)
-
-
-def _restaurant(name: str, values: dict[str, str]) -> Restaurant:
-    if not values["R_rating"].removeprefix("-").isdecimal():
-        raise DialgaugeError(f"the rating of {name} must be a whole number, not '{values['R_rating']}'")
-    cuisine, location, size, price = (values[RELATION[field]] for field in FIELDS)
-    return Restaurant(name, cuisine, location, size, price, int(values["R_rating"]))
 
 
 class WorldLexicon(Struct, frozen=True):
@@ -131,13 +101,12 @@ class WorldLexicon(Struct, frozen=True):
 
 def lexicon_of(facts: Iterable[Fact]) -> WorldLexicon:
     """The lexicon of a knowledge base, such as the one in the released file (both halves)."""
-    field_of = {relation: field for field, relation in RELATION.items()}
     fields: dict[str, str] = {}
     names: set[str] = set()
     for fact in facts:
         names.add(fact.entity)
-        if fact.relation in field_of:
-            fields[fact.value] = field_of[fact.relation]
+        if fact.relation in _FIELD:
+            fields[fact.value] = _FIELD[fact.relation]
     return WorldLexicon(fields, frozenset(names))
 
 
@@ -145,6 +114,43 @@ def lexicon_of_world(world: SimulatorWorld) -> WorldLexicon:
     """The lexicon of a world: all values and names of all its halves."""
     fields = {value: field for half in world.halves for field in FIELDS for value in world.values(half)[field]}
     return WorldLexicon(fields, frozenset(name for half in world.halves for name in world.restaurant_names(half)))
+
+
+class FactDatabase:
+    """Facts that API calls are answered from. They are read when they are first needed."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._given = facts
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """All facts in their order."""
+        return tuple(self._given)
+
+    @cached_property
+    def lexicon(self) -> WorldLexicon:
+        """The words that mean something here."""
+        return lexicon_of(self.facts)
+
+    @cached_property
+    def _entities(self) -> list[tuple[frozenset[tuple[str, str]], tuple[Fact, ...]]]:
+        facts: dict[str, list[Fact]] = {}
+        for fact in self.facts:
+            facts.setdefault(fact.entity, []).append(fact)
+        return [(frozenset((fact.relation, fact.value) for fact in own), tuple(own)) for own in facts.values()]
+
+    def opening(self) -> tuple[Fact, ...] | None:
+        """Nothing is shown before somebody calls."""
+        return None
+
+    def answer(self, text: str) -> tuple[Fact, ...] | None:
+        """The facts of all entities that match a call, ``()`` when there are none, None when it is no call."""
+        words = text.split()
+        fields = _CALLS.get(len(words) - 1)
+        if not words or words[0] != API_CALL or fields is None:
+            return None
+        wanted = {(field, value) for field, value in zip(fields, words[1:], strict=True) if value != field}
+        return tuple(fact for properties, facts in self._entities if wanted <= properties for fact in facts)
 
 
 def world_candidates(world: SimulatorWorld) -> list[str]:

@@ -1,27 +1,146 @@
-"""A world: the entities that exist, how restaurants are named, and what is said about them.
+"""A world: the entities that exist, how restaurants are named, and what user and bot say about them.
 
 The entities come in up to two halves that share prices, sizes and ratings but no location and no cuisine: half A for
-training, development and test, half B for the out-of-vocabulary test.
+training, development and test, half B for the out-of-vocabulary test. The bot has one sentence for each thing it can
+say; the user has several and picks one. The API call is part of the tasks' protocol and is the same in every world.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import product
-from math import inf
-from typing import TypeAlias
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Struct
-from msgspec.structs import force_setattr
+from msgspec import Meta, Struct
 
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.worlds.restaurant.phrases import FIELDS, Phrases
+from dialgauge.yaml_file import YamlDocument, merged, read_yaml, shipped_yaml
+
+#: The world that is meant where none is named, and all that come with dialgauge.
+DEFAULT_WORLD = "restaurant"
+BUILT_IN = (DEFAULT_WORLD, "bakery")
+#: The fields of a request, in the order in which the bot asks for them and the API call lists them.
+FIELDS = ("cuisine", "location", "size", "price")
+#: What a user can ask about a booked restaurant.
+INFO = ("phone", "address")
+API_CALL = "api_call"
+PLACEHOLDERS = ("location", "price", "cuisine", "rating")
+#: More restaurants than any study needs.
+MOST_RESTAURANTS = 200_000
 
 #: A whole request: cuisine, location, size, price.
 Request: TypeAlias = tuple[str, str, str, str]
+Words: TypeAlias = Annotated[tuple[str, ...], Meta(min_length=1)]
+BotKind: TypeAlias = Literal[
+    "greet", "on_it", "ask", "look", "api", "more", "option", "other", "reserve", "info", "anything", "welcome", ""
+]
+#: The bot's sentences without a placeholder, by their name in a world file.
+FIXED: tuple[BotKind, ...] = ("greet", "on_it", "look", "more", "other", "reserve", "anything", "welcome")
 
-#: The world that is meant where none is named.
-DEFAULT_WORLD = "restaurant"
-PLACEHOLDERS = ("location", "price", "cuisine", "rating")
+_WORD = re.compile(r"[^\s{}]+")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+class BotPhrases(Struct, frozen=True, kw_only=True):
+    """One sentence for each thing the bot says; ``ask`` has one for each field."""
+
+    greet: str
+    on_it: str
+    ask: dict[str, str]
+    look: str
+    more: str
+    option: str
+    other: str
+    reserve: str
+    info: str
+    anything: str
+    welcome: str
+
+
+class UserPhrases(Struct, frozen=True, kw_only=True):
+    """The ways in which the user says each thing.
+
+    ``request`` and ``answer`` have variants for each field, ``ask`` for phone and address. A request is an opener and
+    pieces, an update its opener and one piece.
+    """
+
+    greet: Words
+    opener: Words
+    request: dict[str, Words]
+    at_name: Words
+    answer: dict[str, Words]
+    update: Words
+    no_more: Words
+    thanks: Words
+    reject: Words
+    accept: Words
+    ask: dict[str, Words]
+    nothing_else: Words
+
+    def words(self) -> frozenset[str]:
+        """All words of these sentences, without the placeholders."""
+        parts = (getattr(self, name) for name in self.__struct_fields__)
+        groups = [group for part in parts for group in (part.values() if isinstance(part, dict) else [part])]
+        words = {word for group in groups for sentence in group for word in sentence.split()}
+        return frozenset(word for word in words if "{" not in word)
+
+
+class Heard(Struct, frozen=True):
+    """A bot's sentence understood: what kind it is, and its words: the field asked for, the name, the call's values."""
+
+    kind: BotKind
+    words: tuple[str, ...] = ()
+
+
+class Phrases(Struct, frozen=True, dict=True):
+    """All that is said in a world."""
+
+    bot: BotPhrases
+    user: UserPhrases
+
+    @cached_property
+    def _fixed(self) -> dict[str, Heard]:
+        known = {getattr(self.bot, kind): Heard(kind) for kind in FIXED}
+        return known | {self.bot.ask[field]: Heard("ask", (field,)) for field in FIELDS}
+
+    @cached_property
+    def _around(self) -> tuple[tuple[BotKind, str, str], ...]:
+        """For the two sentences with a placeholder: what stands before and after it."""
+        option, info = self.bot.option.split("{name}"), self.bot.info.split("{value}")
+        return ("option", option[0], option[1]), ("info", info[0], info[1])
+
+    def read(self, text: str) -> Heard:
+        """Understand a bot's sentence; the kind is ``""`` for one that is none of the world's."""
+        known = self._fixed.get(text)
+        if known is not None:
+            return known
+        if text.startswith(API_CALL + " "):
+            return Heard("api", tuple(text.split()[1:]))
+        for kind, before, after in self._around:
+            if text.startswith(before) and text.endswith(after) and len(text) > len(before) + len(after):
+                return Heard(kind, (text[len(before) : len(text) - len(after)],))
+        return Heard("")
+
+    def api_call(self, values: Iterable[str]) -> str:
+        """The call for a whole request: its values in the order of the fields."""
+        return " ".join((API_CALL, *values))
+
+    def option(self, name: str) -> str:
+        """The bot proposes a restaurant."""
+        return self.bot.option.replace("{name}", name)
+
+    def info(self, value: str) -> str:
+        """The bot tells a phone number or an address."""
+        return self.bot.info.replace("{value}", value)
+
+    def fixed_sentences(self) -> list[str]:
+        """The sentences without placeholders, in the order of a dialog."""
+        return list(self._fixed)
 
 
 class Half(Struct, frozen=True, kw_only=True):
@@ -77,77 +196,146 @@ class SimulatorWorld(Struct, frozen=True, kw_only=True):
         return name
 
 
-TASKS = (1, 2, 3, 4, 5)
-
-#: From, to; both included.
-Range: TypeAlias = tuple[int, int]
-
-FIELDS_SAID: dict[int, Range] = {1: (0, 4), 2: (4, 4), 3: (0, 4), 5: (1, 3)}
-FIELDS_UPDATED: dict[int, Range] = {2: (1, 4), 5: (1, 3)}
-
-#: The tasks whose dialogs show options, and how many there are at least in the released files.
-_SHOWING, LEAST_RESULTS = (3, 5), 3
+# World files
 
 
-class Parameters(Struct, frozen=True, kw_only=True):
-    """How dialogs are drawn. The defaults are what the released files show."""
-
-    seed: int = 0
-    #: The probability that the user accepts an option that is not the last one left (tasks 3 and 5).
-    accept: float = 0.25
-    #: The least number of results of a request whose options are shown (tasks 3 and 5), for both or by task. A task
-    #: that is not named keeps its default. The paper says 3 and 1; the released files have 3 in both.
-    min_results: int | dict[int, int] = LEAST_RESULTS
-    #: The share of the requests that train dialogs draw from; dev and test share the others.
-    pool_share: float = 0.5
-    #: By task: how many fields the first request says. A task that is not named keeps its default.
-    fields: dict[int, Range] = {}
-    #: By task: how many fields the user changes afterwards. A task that is not named keeps its default.
-    updates: dict[int, Range] = {}
-    #: How often the user asks for the phone number only, for the address only, for both (tasks 4 and 5).
-    info: tuple[float, float, float] = (0.25, 0.25, 0.5)
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "fields", _completed("fields", self.fields, FIELDS_SAID))
-        force_setattr(self, "updates", _completed("updates", self.updates, FIELDS_UPDATED))
-        _check(self)
-
-    def least_results(self, task: int) -> int:
-        """The least number of results of a request whose options a task shows."""
-        if isinstance(self.min_results, int):
-            return self.min_results
-        return self.min_results.get(task, LEAST_RESULTS)
+class _Half(Struct):
+    locations: Words
+    cuisines: Words
 
 
-def _completed(name: str, given: dict[int, Range], known: dict[int, Range]) -> dict[int, Range]:
-    for task in given:
-        if task not in known:
-            able = ", ".join(map(str, known))
-            raise DialgaugeError(f"{name} can be set for the tasks {able}, not for task {task}")
-    return {**known, **given}
+class _Halves(Struct):
+    """Half B, for unseen entities, may be left out."""
+
+    A: _Half
+    B: _Half | None = None
 
 
-def _check(parameters: Parameters) -> None:
-    if not 0 <= parameters.accept <= 1:
-        raise DialgaugeError(f"the acceptance probability must be between 0 and 1 (got {parameters.accept})")
-    if not 0 < parameters.pool_share < 1:
-        raise DialgaugeError(f"the pool share must be above 0 and below 1 (got {parameters.pool_share})")
-    if isinstance(parameters.min_results, dict):
-        _completed("min_results", dict.fromkeys(parameters.min_results, (1, 1)), dict.fromkeys(_SHOWING, (1, 1)))
-    least = min(map(parameters.least_results, _SHOWING))
-    if least < 1:
-        raise DialgaugeError(f"the minimum number of results must be at least 1 (got {least})")
-    if not all(0 <= share < inf for share in parameters.info) or sum(parameters.info) <= 0:
-        raise DialgaugeError("the shares of phone, address and both must not be negative, and not all zero")
-    _ranges("fields", parameters.fields, least=0)
-    _ranges("updates", parameters.updates, least=1)
+class _File(Struct, kw_only=True):
+    """A world as it is written."""
+
+    title: str = "a world of one's own"
+    domain: str = DEFAULT_WORLD
+    name: str
+    halves: _Halves
+    prices: Words
+    sizes: Words
+    ratings: Annotated[tuple[int, ...], Meta(min_length=1)]
+    phrases: Phrases
 
 
-def _ranges(name: str, ranges: dict[int, Range], *, least: int) -> None:
-    most = len(FIELDS)
-    for task, (low, high) in ranges.items():
-        if not least <= low <= high <= most:
+def load_world(source: str | Path = DEFAULT_WORLD) -> SimulatorWorld:
+    """A built-in world by its name, or the world in a YAML file.
+
+    A file with ``base: restaurant`` says only what differs from that world; without it, everything must be said.
+
+    >>> import dialgauge
+    >>> [dialogue] = dialgauge.simulate(dialgauge.load_world("bakery"), task=1)
+    >>> dialogue.domains
+    ('baeckerei',)
+    """
+    name = str(source)
+    if name in BUILT_IN:
+        return _world(_built_in(name))
+    if not Path(name).exists() and not name.endswith((".yaml", ".yml")):
+        raise DialgaugeError(f"there is no built-in world and no file named '{name}'.{nearest(name, BUILT_IN)}")
+    content = dict(read_yaml(name, as_text=True).as_mapping("a world"))
+    try:
+        base = content.pop("base", None)
+        if base is not None:
+            if base not in BUILT_IN:
+                raise DialgaugeError(f"there is no built-in world '{base}'.{nearest(str(base), BUILT_IN)}")
+            content = merged(_built_in(base), content)
+        return _world(content)
+    except DialgaugeError as error:
+        raise error.at(file=name) from None
+
+
+def _built_in(name: str) -> dict[str, Any]:
+    return shipped_yaml("dialgauge.worlds.restaurant", "worlds", f"{name}.yaml", as_text=True).as_mapping("a world")
+
+
+def _world(content: dict[str, Any]) -> SimulatorWorld:
+    file = YamlDocument(content, None, None).as_record(_File, "a world", strict=False)
+    halves = {"A": file.halves.A, "B": file.halves.B}
+    world = SimulatorWorld(
+        title=file.title,
+        domain=file.domain,
+        name=file.name,
+        halves=tuple(
+            Half(name=name, locations=half.locations, cuisines=half.cuisines)
+            for name, half in halves.items()
+            if half is not None
+        ),
+        prices=file.prices,
+        sizes=file.sizes,
+        ratings=file.ratings,
+        phrases=file.phrases,
+    )
+    check_world(world)
+    return world
+
+
+def check_world(world: SimulatorWorld) -> None:
+    """Refuse a world whose entities are ambiguous, whose patterns lack a placeholder, or that is too large.
+
+    Sentences that can be mistaken for each other show when a dialogue is simulated: the rule bot cannot complete it.
+    """
+    lists = [("prices", world.prices), ("sizes", world.sizes)]
+    for half in world.halves:
+        lists.append((f"locations of half {half.name}", half.locations))
+        lists.append((f"cuisines of half {half.name}", half.cuisines))
+        count = prod(map(len, (half.locations, half.cuisines, world.prices, world.ratings)))
+        if count > MOST_RESTAURANTS:
             raise DialgaugeError(
-                f"{name} of task {task} must run from at least {least} to at most {most}, the smaller first, "
-                f"not {low}-{high}"
+                f"half {half.name} would have {count:,} restaurants, one for each location, cuisine, price and rating; "
+                f"at most {MOST_RESTAURANTS:,} are possible"
             )
+    seen: dict[str, str] = {}
+    for where, values in (("domain", (world.domain,)), *lists):
+        for value in values:
+            if not _WORD.fullmatch(value):
+                raise DialgaugeError(f"{where} holds '{value}', which is not one word; write underscores for spaces")
+    for where, values in lists:
+        for value in values:
+            if before := seen.get(value.casefold()):
+                raise DialgaugeError(f"the value '{value}' appears in {before} and in {where}; values must be unique")
+            seen[value.casefold()] = where
+    wanted = [f"{{{name}}}" for name in PLACEHOLDERS]
+    if sorted(_PLACEHOLDER.findall(world.name)) != sorted(wanted) or world.name.split() != [world.name]:
+        raise DialgaugeError(f"name '{world.name}' must be one word that holds each of {' '.join(wanted)} once")
+    names = Counter(name for half in world.halves for name in world.restaurant_names(half))
+    if twice := next((name for name, count in names.items() if count > 1), ""):
+        raise DialgaugeError(f"two restaurants would be called '{twice}'; put a separator between the parts of name")
+    _check_patterns(world.phrases)
+
+
+def _check_patterns(phrases: Phrases) -> None:
+    """Refuse a pattern that does not have exactly its placeholders, as whole words."""
+    for where, group, keys in (
+        ("bot.ask", phrases.bot.ask, FIELDS),
+        ("user.request", phrases.user.request, FIELDS),
+        ("user.answer", phrases.user.answer, FIELDS),
+        ("user.ask", phrases.user.ask, INFO),
+    ):
+        if set(group) != set(keys):
+            raise DialgaugeError(f"phrases.{where} needs the keys {', '.join(keys)}, and no others")
+    for where, pattern, placeholder in _patterns(phrases):
+        words = pattern.split()
+        if not words or " ".join(words) != pattern:
+            raise DialgaugeError(f"phrases.{where} '{pattern}' must be words separated by single spaces")
+        if [word for word in words if "{" in word or "}" in word] != ([placeholder] if placeholder else []):
+            need = f"{placeholder}, once, as a word of its own" if placeholder else "no placeholder"
+            raise DialgaugeError(f"phrases.{where} '{pattern}' must hold {need}")
+
+
+def _patterns(phrases: Phrases) -> Iterator[tuple[str, str, str]]:
+    """Where each pattern stands, the pattern, and the placeholder that it must hold."""
+    placeholders = {"bot.option": "{name}", "bot.info": "{value}", "user.at_name": "{name}"}
+    for side, said in (("bot", phrases.bot), ("user", phrases.user)):
+        for key in said.__struct_fields__:
+            where, patterns = f"{side}.{key}", getattr(said, key)
+            for part, group in patterns.items() if isinstance(patterns, dict) else [("", patterns)]:
+                own = f"{{{part}}}" if key in ("request", "answer") else placeholders.get(where, "")
+                for pattern in (group,) if isinstance(group, str) else group:
+                    yield f"{where}.{part}".rstrip("."), pattern, own
