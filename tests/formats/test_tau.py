@@ -15,7 +15,7 @@ from dialgauge.dialogue import Call, Dialogue, SideUsage, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import recognise
 from support.examples import EXAMPLES
-from support.reading import part_of, read_bytes, read_json
+from support.reading import part_of, read_json
 
 TAU: list[dict[str, Any]] = json.loads(EXAMPLES["tau"])
 TAU2: dict[str, Any] = json.loads(EXAMPLES["tau2"])
@@ -213,31 +213,3 @@ class TestRealData:
         for name, (kind, *_) in self.COUNTS.items():
             content = (shared_data / "tau" / f"{name}.json.gz").read_bytes()
             assert recognise(part_of(gzip.decompress(content), "x")).name == kind
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-def test_results_in_lines_and_in_an_object_are_read_as_the_list_is(indent: int | None) -> None:
-    results = [tau(), tau(trial=1)]
-    listed, _ = read_json("tau", results)
-    lines = b"\n".join(json.dumps(one).encode() for one in results)
-    wrapped = json.dumps({"results": results}, indent=indent).encode()
-    for content in (lines, wrapped):
-        assert recognise(part_of(content)).name == "tau"
-        assert read_bytes("tau", content)[0] == listed
-
-
-def test_simulations_alone_are_read_as_those_of_results() -> None:
-    """A list, lines, and an object that does not name its user."""
-    whole = copy.deepcopy(TAU2)
-    simulations = [whole["simulations"][0], {**whole["simulations"][0], "trial": 7}]
-    listed = json.dumps(simulations, indent=1).encode()
-    lines = b"\n".join(json.dumps(simulation).encode() for simulation in simulations)
-    bare = {"info": {"num_trials": 8}, "tasks": whole["tasks"], "simulations": simulations}
-    with_tasks, _ = read_json("tau2", {**whole, "simulations": simulations})
-    for content in (listed, lines, json.dumps(bare).encode()):
-        assert recognise(part_of(content)).name == "tau2"
-        dialogues, _ = read_bytes("tau2", content)
-        assert [(each.id, each.turns) for each in dialogues] == [(each.id, each.turns) for each in with_tasks]
-        assert [each.outcome and each.outcome.success for each in dialogues] == [
-            each.outcome and each.outcome.success for each in with_tasks
-        ]

@@ -17,7 +17,7 @@ import msgspec
 
 from dialgauge.dialogue import Dialogue, Fact, Ontology, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.jsonfile import RAW, are_lines, lines_of, sketch, without_halves, without_nan
+from dialgauge.formats.jsonfile import RAW, are_lines, lines_of, sketch, without_nan
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import HEAD_BYTES, Part
 
@@ -41,7 +41,7 @@ class Peek:
     @cached_property
     def head(self) -> bytes:
         """The first bytes, unpacked."""
-        return without_halves(self._part.head(HEAD_BYTES))
+        return self._part.head(HEAD_BYTES)
 
     @cached_property
     def content(self) -> bytes | mmap.mmap:
@@ -68,7 +68,7 @@ class Peek:
         try:
             return sketch(RAW.decode(self.content))
         except _UNSOUND:
-            mended = without_halves(without_nan(bytes(self.content)))
+            mended = without_nan(bytes(self.content))
         try:
             return sketch(RAW.decode(mended))
         except _UNSOUND:
@@ -90,7 +90,7 @@ class Peek:
             return None
         _, line = next(lines_of(self.content))
         try:
-            value = sketch(RAW.decode(without_halves(bytes(line))))
+            value = sketch(RAW.decode(line))
         except _UNSOUND:
             return None
         return value if isinstance(value, dict) else None

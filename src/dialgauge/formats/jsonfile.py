@@ -24,11 +24,6 @@ Content: TypeAlias = bytes | memoryview | mmap | Raw
 
 #: Numbers that are none, outside of texts.
 _NO_NUMBERS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?(?:NaN|Infinity)', re.DOTALL)
-#: Escapes of JSON: both halves of a character beyond 16 bits, one of them alone, or any other.
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
-)
-_HALF = "half of an emoji, as where a text was cut"
 #: How msgspec points into the list of turns of one dialogue, whatever the format calls that list, if anything.
 _TURN_PATH = re.compile(r"`\$(?:\.\w+)?\[(\d+)\]")
 #: Shorter pieces are looked at whole, of longer ones the first elements and members.
@@ -83,25 +78,12 @@ def decode(
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         decode_utf8(bytes(content), part.name, line)
         message = f"it is not valid JSON: {error}"
-        if without_halves(bytes(content)) != bytes(content):
-            message = f"it holds {_HALF} (such as \\ud83d); write \\ufffd instead, or leave it out"
-        elif without_nan(bytes(content)) != bytes(content):
+        if without_nan(bytes(content)) != bytes(content):
             message += "; NaN and Infinity are no JSON values, write null where there is none"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
     except RecursionError as error:
         message = "the JSON is nested too deeply to be dialogue data"
         raise DialgaugeError(message, file=part.name, line=line, dialogue=dialogue) from error
-
-
-def without_halves(content: bytes) -> bytes:
-    """JSON in which the replacement character stands for halves of characters that are written as escapes.
-
-    >>> without_halves(rb'"a \\ud83d, \\ud83d\\ude00, \\\\ud83d"')
-    b'"a \\\\ufffd, \\\\ud83d\\\\ude00, \\\\\\\\ud83d"'
-    """
-    if b"\\ud" not in content and b"\\uD" not in content:
-        return content
-    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[1] else escape[0], content)
 
 
 def without_nan(content: bytes) -> bytes:

@@ -1,16 +1,17 @@
 """Dialogues in tables: Parquet, frames of polars and pandas, Hugging Face datasets, tables of Arrow.
 
-A row per dialogue has an id and ``record``, the dialogue as native JSON, or ``turns``, a list of turns. A row per turn
-has an id, ``turn``, ``speaker`` and other fields of a turn; the rows of a dialogue stand together, in order and without
-gaps. Nested fields may be JSON texts, and a state domains with slots or ``domain-slot`` with values. Rows without a
-speaker are predictions under common names, or what a mapping says.
+A row per dialogue has ``record``, the dialogue as native JSON. A row per turn has an id, ``turn``, ``speaker`` and
+other fields of a turn; the rows of a dialogue stand together, in order and without gaps. Nested fields may be JSON
+texts, and a state domains with slots or ``domain-slot`` with values. Rows without a speaker are predictions under
+common names, or what a mapping says.
 
 A dataset is cut into files by rows, so that a dialogue may begin in one file and end in the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, groupby
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
@@ -36,10 +37,9 @@ Row: TypeAlias = Mapping[str, Any]
 #: Other names that tables give to the fields of a turn.
 _NAMES = {"utterance": "text", **dict.fromkeys(GOLD, "state"), **dict.fromkeys(PREDICTED, "predicted")}
 _SPEAKERS = {"usr": "user", "sys": "system", "assistant": "system", "agent": "system"}
-_WHOLE = ("record", "turns")
 _OF_TURN = Turn.__struct_fields__
 #: Columns that are no texts.
-_WHOLETURNS = ("turn", "source")
+_NUMBERS = ("turn", "source")
 _OF_DIALOGUE = ("domains", "goal", "outcome")
 _READING_ERRORS = (msgspec.DecodeError, UnicodeError, TypeError, ValueError, RecursionError)
 #: Rows that are taken apart at a time.
@@ -59,7 +59,7 @@ class Table(Struct):
     @property
     def has_dialogues(self) -> bool:
         """Whether it has what turns say, and not only states."""
-        return not {"record", "turns", "speaker"}.isdisjoint(self.columns)
+        return not {"record", "speaker"}.isdisjoint(self.columns)
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -70,7 +70,15 @@ def read_tables(tables: Iterable[Table], notes: Notes) -> Iterator[tuple[str, Di
     several = iter(tables)
     first = next(several)
     if first.has_dialogues:
-        yield from _Rows(first, notes).read(chain([first], several))
+        made = _of_records if "record" in first.columns else _Turns(first, notes).read
+        for file, identifier, dialogue in made(chain([first], several)):
+            try:
+                yield file, dialogue()
+            except DialgaugeError as error:
+                notes.refuse(error.at(file=file, dialogue=identifier))
+            except _READING_ERRORS as error:
+                shape = f"it does not have the expected shape: {error}"
+                notes.refuse(DialgaugeError(shape, file=file, dialogue=identifier))
         return
     held = [row for table in (first, *several) for row in map(with_empty_cells, table.rows)]
     try:
@@ -84,48 +92,41 @@ def with_empty_cells(row: Row) -> dict[str, Any]:
     return {name: "" if is_absent(value) else pruned(value) for name, value in row.items()}
 
 
-class _Rows:
-    """Reads dialogues from rows of the kind that the first table has."""
+#: The name of a table, the id of a dialogue that begins there, and what makes it.
+_Made: TypeAlias = Iterator[tuple[str, str, Callable[[], Dialogue]]]
+
+
+def _of_records(tables: Iterable[Table]) -> _Made:
+    for table in tables:
+        for number, row in enumerate(table.rows):
+            yield table.name, str(row.get("id", f"row {number + 1}")), partial(_DECODER.decode, str(row["record"]))
+
+
+class _Turns:
+    """Dialogues of rows that are turns, with the columns that the first table has."""
 
     def __init__(self, table: Table, notes: Notes) -> None:
-        self._notes = notes
-        self._id, self._number, self._whole = (
-            next((name for name in known if name in table.columns), "") for known in (IDS, TURNS, _WHOLE)
-        )
-        of_turns = () if self._whole else _OF_TURN
+        self._id, self._number = (next((name for name in known if name in table.columns), "") for known in (IDS, TURNS))
+        read = {self._id, self._number, *_OF_DIALOGUE, *_OF_TURN}
         for name in sorted(table.columns):
-            if _NAMES.get(name, name) not in (self._id, self._number, self._whole, *_OF_DIALOGUE, *of_turns):
-                notes.add(f"column {name} dropped")
+            notes.add(f"column {name} dropped", _NAMES.get(name, name) not in read)
         #: The number of the first turn of every dialogue.
         self._first: int | None = None
 
-    def read(self, tables: Iterable[Table]) -> Iterator[tuple[str, Dialogue]]:
-        """The dialogues of the rows, each with the name of the table where it begins."""
+    def read(self, tables: Iterable[Table]) -> _Made:
+        """The dialogues of the rows."""
         seen: set[str] = set()
-        named = self._rows(tables)
-        by_id = groupby(named, key=lambda each: each[1])
-        for rows in ([each] for each in named) if self._whole else (list(group) for _, group in by_id):
-            file, identifier, _ = rows[0]
-            try:
-                if identifier in seen and not self._whole:
-                    raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
-                seen.add(identifier)
-                dialogue = self._dialogue(identifier, [row for _, _, row in rows])
-            except DialgaugeError as error:
-                self._notes.refuse(error.at(file=file, dialogue=identifier))
-            except _READING_ERRORS as error:
-                shape = f"it does not have the expected shape: {error}"
-                self._notes.refuse(DialgaugeError(shape, file=file, dialogue=identifier))
-            else:
-                yield file, dialogue
+        for identifier, group in groupby(self._rows(tables), key=lambda each: each[1]):
+            rows = list(group)
+            yield rows[0][0], identifier, partial(self._dialogue, identifier, [row for *_, row in rows], seen)
 
     def _rows(self, tables: Iterable[Table]) -> Iterator[tuple[str, str, Row]]:
         """Each row with the name of its table and the id of its dialogue."""
         for table in tables:
-            if not self._id or {self._id, self._whole or self._number or "turn"} - set(table.columns):
+            if not self._id or {self._id, self._number or "turn"} - set(table.columns):
                 raise DialgaugeError(
-                    "the table holds no dialogues: it needs the columns id and record, id and turns, or dialogue and "
-                    f"turn; it has {some_of(table.columns, 8) or 'none'}",
+                    "the table holds no dialogues: it needs the column record, or dialogue and turn; it has "
+                    f"{some_of(table.columns, 8) or 'none'}",
                     file=table.name,
                 )
             for row in table.rows:
@@ -134,17 +135,15 @@ class _Rows:
                     raise DialgaugeError("a row has no id; every row needs that of its dialogue", file=table.name)
                 yield table.name, encodable(str(identifier)), row
 
-    def _dialogue(self, identifier: str, rows: Sequence[Row]) -> Dialogue:
-        first = rows[0]
-        if self._whole == "record":
-            return _DECODER.decode(str(first["record"]))
-        if not self._whole:
-            self._check_numbers(rows)
-        turns = [_turn(raw, number) for number, raw in enumerate(_listed(first["turns"]) if self._whole else rows)]
-        known = {name: _parsed(first[name]) for name in _OF_DIALOGUE if not is_absent(first.get(name))}
+    def _dialogue(self, identifier: str, rows: Sequence[Row], seen: set[str]) -> Dialogue:
+        if identifier in seen:
+            raise DialgaugeError("its rows are not together; sort the table by dialogue and turn")
+        seen.add(identifier)
+        self._check_numbers(rows)
+        known = {name: _parsed(rows[0][name]) for name in _OF_DIALOGUE if not is_absent(rows[0].get(name))}
         if isinstance(known.get("outcome"), dict):
             known["outcome"].setdefault("success", None)
-        return msgspec.convert({**known, "id": identifier, "turns": turns}, Dialogue)
+        return msgspec.convert({**known, "id": identifier, "turns": list(map(_turn, rows))}, Dialogue)
 
     def _check_numbers(self, rows: Sequence[Row]) -> None:
         """Refuse turns out of order and turns without a row; both speakers may share a number."""
@@ -169,10 +168,8 @@ class _Rows:
             before, speaker = number, who
 
 
-def _turn(row: Any, number: int) -> dict[str, Any]:
+def _turn(row: Row) -> dict[str, Any]:
     """The fields of a turn as the data model has them."""
-    if not isinstance(row, Mapping):
-        raise TypeError(f"turn {number} must be an object with the fields of a turn")
     named = {_NAMES.get(name, name): value for name, value in row.items() if not is_absent(value)}
     turn = {name: value if name == "text" else _parsed(value) for name, value in named.items() if name in _OF_TURN}
     turn["speaker"] = _speaker(turn)
@@ -206,14 +203,6 @@ def plain_number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _listed(turns: Any) -> list[Any]:
-    """The turns of a dialogue."""
-    turns = _parsed(turns)
-    if not isinstance(turns, list):
-        raise TypeError("turns must be a list")
-    return turns
-
-
 def _parsed(value: Any) -> Any:
     """What a JSON text says, or the value as plain Python without the nulls that structs have for absent fields."""
     if isinstance(value, str):
@@ -245,7 +234,7 @@ class ParquetDialogues(DialogueFormat):
     """Parquet with a row per dialogue or per turn; ``write`` writes ``id`` and ``record``."""
 
     name = "parquet"
-    summary = "Parquet: a row per dialogue or per turn, as Hub datasets have it"
+    summary = "Parquet: a row per dialogue or per turn"
     fields = ALL_FIELDS
     writes = True
     spans_files = True
@@ -391,7 +380,7 @@ def frame_of(dialogues: Iterable[Dialogue]) -> polars.DataFrame:
     for name in _OF_DIALOGUE:
         if any(getattr(dialogue, name) for dialogue in held):
             columns[name] = [_cell((not index and getattr(dialogue, name)) or None) for dialogue, index, _ in turns]
-    schema = {name: polars.Int64 if name in _WHOLETURNS else polars.String for name in columns}
+    schema = {name: polars.Int64 if name in _NUMBERS else polars.String for name in columns}
     return polars.DataFrame(columns, schema)
 
 

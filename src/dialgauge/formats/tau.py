@@ -1,9 +1,8 @@
 """Results of tau-bench and tau2-bench: language-model agents in conversation with language-model users.
 
-tau-bench writes a JSON list of ``{task_id, reward, info, traj, trial}``, also under ``results``, or a line each.
-tau2-bench, whose users may have tools too, writes an object ``{timestamp, info, tasks, simulations}``, or since version
-1.0 a folder: the same object in ``results.json`` without its simulations, and these in ``simulations/ID.json``; also
-simulations alone, in a list or a line each.
+tau-bench writes a JSON list of ``{task_id, reward, info, traj, trial}``. tau2-bench, whose users may have tools too,
+writes an object ``{timestamp, info, tasks, simulations}``, or since version 1.0 a folder: the same object in
+``results.json`` without its simulations, and these in ``simulations/ID.json``.
 
 A conversation's id is ``TASK#TRIAL``; a task and trial that stands again is numbered on, as conversations filed under
 wrong ids must reach the check that finds them. Success is a reward of 1.
@@ -22,16 +21,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek
-from dialgauge.formats.jsonfile import (
-    RAW,
-    are_lines,
-    begins,
-    decode,
-    decode_each,
-    elements_of,
-    members_of,
-    values_of_lines,
-)
+from dialgauge.formats.jsonfile import RAW, decode, decode_each, elements_of, members_of
 from dialgauge.formats.logs.logged import TOLERANCE, Facts, logged_dialogue
 from dialgauge.formats.logs.messages import LogMessages, Message, as_text, checksum, expected_calls
 from dialgauge.formats.notes import Notes
@@ -111,8 +101,6 @@ def _task_set(instructions: Mapping[str, str]) -> str:
 
 #: How the simulated user ends a conversation.
 _STOP = "###STOP###"
-#: What a list of results stands under in an object.
-_WRAPPER = "results"
 
 
 class _TauTask(Struct, frozen=True, gc=False):
@@ -154,17 +142,13 @@ class Tau(DialogueFormat):
     fields: ClassVar = _FIELDS
 
     def recognise(self, peek: Peek) -> bool:
-        if isinstance(peek.json, list):
-            first = _first(peek.json)
-        else:
-            wrapped = peek.json.get(_WRAPPER) if isinstance(peek.json, dict) else None
-            first = _first(wrapped) or peek.first_line or {}
+        first = _first(peek.json)
         return {"task_id", "traj", "reward"} <= first.keys() and bool({"info", "trial"} & first.keys())
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        pieces = _results(part)
+        pieces = elements_of(part.buffer(), part)
         told = (result for _, result in _conversations(_TAU, pieces, part, Notes(tolerant=True)))
-        tasks, names = _task_set(_instructions(told, part)), _TrialNames(notes)
+        tasks, names = _task_set(_instructions(told)), _TrialNames(notes)
         for name, result in _conversations(_TAU, pieces, part, notes):
             try:
                 yield _tau_dialogue(result, names.name(str(result.task_id), result.trial), tasks)
@@ -175,18 +159,6 @@ class Tau(DialogueFormat):
 def _first(entries: Any) -> Mapping[str, Any]:
     """The first entry of a list, where it is an object; else an empty one."""
     return entries[0] if isinstance(entries, list) and entries and isinstance(entries[0], dict) else {}
-
-
-def _results(part: Part) -> Iterable[Raw]:
-    """The results of a file: a list, the same in an object under its name, or a line each."""
-    content = part.buffer()
-    if begins(content) == b"[":
-        return elements_of(content, part)
-    try:
-        wrapped = dict(members_of(content, part)).get(_WRAPPER)
-    except DialgaugeError:
-        wrapped = None
-    return elements_of(wrapped, part) if wrapped is not None else list(values_of_lines(content, part))
 
 
 def _tau_dialogue(result: _TauResult, name: str, tasks: str) -> Dialogue:
@@ -232,30 +204,12 @@ def _end(result: _TauResult) -> str:
     return "max_steps" if reward_info is None and (by_tool or not result.reward) else ""
 
 
-def _instructions(results: Iterable[_TauResult], part: Part) -> dict[str, str]:
-    """What the user of each task was told, by most trials of its id.
-
-    The trials of a task were told the same. Where they were not, and most of what they were told stands under other
-    ids as well, conversations are filed under wrong ids: the check of integrity says which.
-    """
+def _instructions(results: Iterable[_TauResult]) -> dict[str, str]:
+    """What the user of each task was told, by most trials of its id: some may be filed under a wrong one."""
     by_task: dict[str, Counter[str]] = {}
-    filed: dict[str, set[str]] = {}
     for result in results:
-        task, instruction = str(result.task_id), result.info.task.instruction if result.info.task else ""
-        counts = by_task.setdefault(task, Counter())
-        if instruction:
-            counts[instruction] += 1
-            filed.setdefault(instruction, set()).add(task)
-    differing = {task: counts for task, counts in by_task.items() if len(counts) > 1}
-    contested = {instruction for counts in differing.values() for instruction in counts}
-    if 2 * sum(len(filed[instruction]) == 1 for instruction in contested) > len(contested):
-        raise DialgaugeError(
-            f"two different tasks have the id '{next(iter(differing))}': its trials have different instructions. Are "
-            "these the results of two task sets? Then keep each in a file of its own. Or were instructions changed "
-            "between trials? Then give each version an id of its own",
-            file=part.name,
-        )
-    return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}
+        by_task.setdefault(str(result.task_id), Counter())[(result.info.task or _TauTask()).instruction] += 1
+    return {task: counts.most_common(1)[0][0] for task, counts in by_task.items()}
 
 
 # -- tau2-bench ------------------------------------------------------------------------------------------------------
@@ -358,10 +312,9 @@ class Tau2(DialogueFormat):
 
     def recognise(self, peek: Peek) -> bool:
         given = peek.json
-        if isinstance(given, dict):
-            one = {"id", "task_id", "termination_reason"} <= given.keys() and "traj" not in given
-            return one or _is_results(peek)
-        return _is_judged(_first(given) if isinstance(given, list) else peek.first_line or {})
+        return isinstance(given, dict) and (
+            {"id", "task_id", "termination_reason"} <= given.keys() or _is_results(peek)
+        )
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return (dialogue for _, dialogue in self.read_parts([part], notes))
@@ -378,7 +331,7 @@ class Tau2(DialogueFormat):
                 pieces = _simulations(members, part, alone=len(parts) == 1)
             else:
                 known = by_folder.get(folder.rpartition("/")[0], _Told())
-                pieces = _bare_simulations(part)
+                pieces = [decode(RAW, part.buffer(), part)]
             for name, simulation in _conversations(_SIMULATION, pieces, part, notes):
                 try:
                     yield part, _tau2_dialogue(simulation, known, names)
@@ -392,12 +345,8 @@ def _is_results(peek: Peek) -> bool:
     info = given.get("info")
     known = info.keys() if isinstance(info, dict) else set[str]()
     planned = "agent_info" in known and "user_scenario" in _first(given.get("tasks"))
-    return {"agent_info", "user_info"} <= known or planned or _is_judged(_first(given.get("simulations")))
-
-
-def _is_judged(simulation: Mapping[str, Any]) -> bool:
-    keys = simulation.keys()
-    return {"task_id", "termination_reason"} <= keys and bool({"reward_info", "ticks"} & keys) and "traj" not in keys
+    simulated = {"task_id", "termination_reason"} <= _first(given.get("simulations")).keys()
+    return {"agent_info", "user_info"} <= known or planned or simulated
 
 
 def _simulations(members: Sequence[tuple[str, Raw]], part: Part, *, alone: bool) -> Iterable[Raw]:
@@ -411,14 +360,6 @@ def _simulations(members: Sequence[tuple[str, Raw]], part: Part, *, alone: bool)
             why = "its conversations lie in the folder 'simulations' beside it; name the folder that holds both"
         raise DialgaugeError(why, file=part.name)
     return []
-
-
-def _bare_simulations(part: Part) -> list[Raw]:
-    """The simulations of a file that has nothing else: one, a list, or a line each."""
-    content = part.buffer()
-    if begins(content) == b"[":
-        return elements_of(content, part)
-    return list(values_of_lines(content, part)) if are_lines(content) else [decode(RAW, content, part)]
 
 
 def _told(members: Sequence[tuple[str, Raw]], part: Part, notes: Notes) -> _Told:
