@@ -96,7 +96,7 @@ BUILT_IN = {
             "responses",
             title="Responses",
             cards="dialgauge.responses.measures:CARDS",
-            pairing="dialgauge.responses.pairing:PAIRING",
+            pairing="dialgauge.responses.measures:PAIRING",
             view="dialgauge.responses.views:VIEW",
             measured_on=("task", "split"),
             headline=("per-response",),

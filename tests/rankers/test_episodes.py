@@ -6,7 +6,6 @@ from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import NO_RESULT, SILENCE
 from dialgauge.rankers import Episode, Line, episodes
-from dialgauge.responses import reply_classes
 
 
 def dialogue(*turns: Turn) -> Dialogue:
@@ -59,16 +58,3 @@ def test_a_last_user_turn_without_reply_is_no_place_to_answer() -> None:
 def test_two_user_turns_in_a_row_are_refused() -> None:
     with pytest.raises(DialgaugeError, match="dialogue one, turn 1: two user turns"):
         episode(dialogue(user("hi"), user("are you there"), bot("yes")))
-
-
-def test_classes_of_replies() -> None:
-    replies = [
-        "hello what can i help you with today",
-        "api_call french paris two cheap",
-        "api_call french paris two moderate",
-        "what do you think of this option: inn_1",
-        "here it is inn_1_phone",
-        "here it is inn_1_address",
-    ]
-    turns = [turn for reply in replies for turn in (user("x"), bot(reply))]
-    assert reply_classes(episode(dialogue(*turns))) == ["fixed", "api 1", "api 2", "option", "phone", "address"]

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import BUILT_IN, log_task, ranker_class
-from dialgauge.responses import evaluate
+from dialgauge.rankers import log_task
 
 TOPICS = ("a table", "the menu", "parking", "opening hours", "a birthday cake")
 
@@ -57,18 +56,6 @@ def test_the_deal_depends_on_the_seed_alone_and_keeps_conversations_whole(tmp_pa
     assert one.splits == same.splits != other.splits
     names = [dialog.id for dialogs in one.splits.values() for dialog in dialogs]
     assert len(names) == len(set(names)) == 30
-
-
-@pytest.mark.parametrize("name", [name for name in BUILT_IN if name != "rules"])
-def test_every_ranker_but_the_rules_works_without_a_knowledge_base(tmp_path: Path, name: str) -> None:
-    task = log_task(write_logs(tmp_path / "logs.jsonl"))
-    ranker = ranker_class(name)()
-    ranker.options = {key: value for key, value in {"epochs": "8", "dim": "16"}.items() if key in ranker.settable}
-    ranker.fit(task)
-    result = evaluate(ranker, task.split("tst"))
-    assert (result.ranks <= 10).all()
-    if name == "nearest":
-        assert result.per_response == 1.0
 
 
 @pytest.mark.parametrize(("dev", "test"), [(0.0, 0.2), (0.5, 0.5), (0.1, -1.0)])

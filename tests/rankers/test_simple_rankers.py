@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -25,9 +22,7 @@ from dialgauge.rankers import (
     TfIdfTypesChosen,
     checked_scores,
     points_of,
-    tokens,
 )
-from dialgauge.responses import evaluate
 from support.tiny_world import TINY, point, tiny_task
 
 
@@ -39,48 +34,6 @@ def task_of(pairs: list[tuple[str, str]], candidates: tuple[str, ...], facts: tu
     return RankingTask(
         number=1, splits={"trn": dialogs, "dev": dialogs, "tst": dialogs}, candidates=candidates, facts=facts
     )
-
-
-def cosine(one: Point, candidate: str, candidates: tuple[str, ...]) -> float:
-    documents = [set(tokens(text)) for text in candidates]
-
-    def idf(word: str) -> float:
-        return math.log((1 + len(documents)) / (1 + sum(word in document for document in documents)))
-
-    known = set().union(*documents)
-    said = Counter(word for text in (*(line.text for line in one.history), one.utterance) for word in tokens(text))
-    x = {word: count * idf(word) for word, count in said.items() if word in known}
-    y = {word: count * idf(word) for word, count in Counter(tokens(candidate)).items()}
-    norms = math.sqrt(sum(v * v for v in x.values())) * math.sqrt(sum(v * v for v in y.values()))
-    return sum(x.get(word, 0.0) * value for word, value in y.items()) / norms if norms else 0.0
-
-
-def test_tfidf_is_the_cosine_of_the_formula() -> None:
-    candidates = ("hello there", "the inn the inn", "the phone of the inn", "bye")
-    ranker = TfIdf()
-    ranker.fit(task_of([("hi", "bye")], candidates))
-    asked = [
-        point(("user", "the inn please"), ("bot", "hello there"), utterance="The phone"),
-        point(utterance="quite unknown words"),
-        point(utterance=""),
-    ]
-    found = ranker.scores(asked)
-    for row, one in enumerate(asked):
-        for column, candidate in enumerate(candidates):
-            assert found[row, column] == pytest.approx(cosine(one, candidate, candidates), abs=1e-9)
-    assert not found[1:].any()
-
-
-def test_a_type_word_lifts_the_candidates_that_match() -> None:
-    facts = (Fact("inn", "R_cuisine", "thai"), Fact("pub", "R_cuisine", "greek"))
-    candidates = ("call thai", "call greek", "hello")
-    task = task_of([("thai food", "call thai"), ("greek food", "call greek")], candidates, facts)
-    ranker = TfIdfTypes()
-    ranker.fit(task)
-    assert evaluate(ranker, task.split("tst")).per_response == 1.0
-    plain = TfIdf()
-    plain.fit(task)
-    assert (ranker.scores(points_of(task.split("tst"))) >= plain.scores(points_of(task.split("tst")))).any()
 
 
 @pytest.mark.parametrize("kind", [TfIdfChosen, TfIdfTypesChosen])
@@ -108,12 +61,6 @@ def test_nearest_neighbour_ties() -> None:
     assert said("A c") == "three"
     assert said("d") == "four"
     assert said("nothing of it") == "two"
-
-
-def test_nearest_neighbour_counts_a_word_once() -> None:
-    ranker = NearestNeighbour()
-    ranker.fit(task_of([("a", "one"), ("b c", "two")], ("one", "two")))
-    assert ranker.scores([point(utterance="a a a b c")])[0].argmax() == 1
 
 
 @pytest.mark.parametrize("kind", [TfIdf, TfIdfTypes])

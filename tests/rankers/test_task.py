@@ -75,9 +75,3 @@ def test_a_folder_without_candidates(tmp_path: Path) -> None:
         load_task(folder, 1)
     with pytest.raises(DialgaugeError, match="no such folder"):
         load_task(folder / "nowhere", 1)
-
-
-def test_a_task_without_knowledge_base_has_no_facts(tmp_path: Path) -> None:
-    folder = tiny_release(tmp_path)
-    (folder / "dialog-babi-kb-all.txt").unlink()
-    assert load_task(folder, 1).facts == ()

@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from dialgauge import source
+from dialgauge.comparison import compare_runs
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers import ReplyModel, fit_model, fresh_model, load_ranker, load_task, log_task, save_ranker
+from dialgauge.rankers import ReplyModel, fit_model, fresh_model, load_ranker, load_task, save_ranker
 from dialgauge.responses import (
     CellKey,
     evaluate_bot,
@@ -20,6 +21,7 @@ from dialgauge.responses import (
     statistics_table,
     training_is_released,
 )
+from dialgauge.responses.measures import PAIRING
 from dialgauge.runs import Run, Store
 from runs.contract import assert_run_contract
 from support.tiny_world import tiny_release
@@ -138,21 +140,13 @@ def test_a_model_fitted_on_other_dialogs_is_another_cell(data: Path, tmp_path: P
     save_ranker(model, tmp_path / "other", 1)
 
 
-def test_another_deal_of_the_same_logs_is_another_cell(tmp_path: Path) -> None:
-    lines = [
-        f'{{"dialogue": "{n}", "speaker": "{who}", "text": "{who} {n}"}}'
-        for n in range(20)
-        for who in ("user", "operator")
-    ]
-    (tmp_path / "logs.jsonl.map.yaml").write_text(
-        "reads: conversations\ndialogue: dialogue\nrole: speaker\ncontent: text\nroles: {operator: assistant}\n"
-    )
-    (tmp_path / "logs.jsonl").write_text("\n".join(lines))
-    keys = {
-        CellKey.of(fresh_model("nearest", 0, {}), log_task(tmp_path / "logs.jsonl", seed=seed), "tst")
-        for seed in (0, 0, 1)
-    }
-    assert len(keys) == 2
+def test_bots_are_compared_reply_by_reply_whatever_their_models(data: Path, tmp_path: Path) -> None:
+    runs = table(data, tmp_path, "rules", "nearest", splits=("tst",))
+    assert not [note for note in compare_runs(runs, resamples=20).notes if "model" in note]
+    frame = PAIRING.turn_scores(runs[0])
+    assert frame is not None
+    assert frame.columns == ["dialogue", "turn", "per-response"]
+    assert frame["per-response"].sum() == runs[0].coverage["replies"].scored
 
 
 # Beside the paper

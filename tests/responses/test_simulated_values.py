@@ -22,7 +22,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from dialgauge.agents import Rules
 from dialgauge.lab import simulate
 from dialgauge.rankers import (
     NearestNeighbour,
@@ -143,15 +142,6 @@ def test_simulated_training_sets_teach_what_the_released_do(shared_data: Path, n
     assert min(ours) - slack <= theirs.per_response <= max(ours) + slack
 
 
-@pytest.mark.parametrize("number", [1, soak(3), 4])
-def test_rules_solve_the_simulated_release_too(shared_data: Path, number: int) -> None:
-    task = simulated_task(shared_data, number, SEEDS[0])
-    bot = fitted(Rules, task)
-    for split in EVALUATED:
-        result = evaluate(bot, task.split(split))
-        assert (result.per_response, result.per_dialog) == (1.0, 1.0)
-
-
 @pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 def test_a_simulator_that_is_off_is_noticed(shared_data: Path, number: int) -> None:
     released = smaller_task(shared_data, number)
@@ -159,15 +149,3 @@ def test_a_simulator_that_is_off_is_noticed(shared_data: Path, number: int) -> N
     ours = evaluate(bot, simulated_task(shared_data, number, SEEDS[0], off=True).split("tst"))
     distance, explained = gap(evaluate(bot, released.split("tst")), ours, PER_RESPONSE)
     assert distance > explained
-
-
-def test_the_order_of_the_released_candidates_tells_the_best_result(shared_data: Path) -> None:
-    task = smaller_task(shared_data, 3)
-    groups = {
-        frozenset(line.text.split()[0] for line in one.lines if line.kind == "fact") for one in task.split("tst-OOV")
-    }
-    listed_first = [
-        min(names, key=lambda name: task.index[f"what do you think of this option: {name}"]) for names in groups
-    ]
-    best = [max(names, key=lambda name: int(name.split("_")[-1].removesuffix("stars"))) for names in groups]
-    assert (sum(map(str.__eq__, listed_first, best)), len(groups)) == (58, 62)

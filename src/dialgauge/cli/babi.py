@@ -60,7 +60,7 @@ class Replies:
 
     def number(self, folder: Path | None = None) -> int:
         """The task asked for, else the one the model in the folder was fitted on, else 1."""
-        return self.task or (rankers.fitted_on(folder) if folder is not None else 1)
+        return self.task or (rankers.read_manifest(folder).task if folder is not None else 1)
 
     def load(self, folder: Path | None = None, splits: tuple[str, ...] = rankers.SPLITS) -> rankers.RankingTask:
         """A task of the bAbI files, or the one that chat logs make."""
@@ -72,7 +72,7 @@ class Replies:
         if self.logs is None:
             raise DialgaugeError("give --data FOLDER (dialog bAbI files) or --logs FILE (recorded dialogues)")
         refuse("chat logs have no tasks", names=("task",))
-        seed = self.seed if self.seed is not None or folder is None else rankers.seed_of(folder)
+        seed = self.seed if self.seed is not None or folder is None else rankers.read_manifest(folder).seed
         return rankers.log_task(self.logs, candidates=self.candidates, facts=self.facts, seed=seed or 0)
 
 

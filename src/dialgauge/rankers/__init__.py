@@ -6,6 +6,15 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from dialgauge.rankers.bags import (
+        SparseRows as SparseRows,
+        TypedEntities as TypedEntities,
+        WordIndex as WordIndex,
+        history_bags as history_bags,
+        matches as matches,
+        tokens as tokens,
+        utterance_bags as utterance_bags,
+    )
     from dialgauge.rankers.episode import (
         NO_ANSWER as NO_ANSWER,
         AnsweredPoint as AnsweredPoint,
@@ -15,21 +24,12 @@ if TYPE_CHECKING:
         episodes as episodes,
         points_of as points_of,
     )
-    from dialgauge.rankers.features import (
-        TypedEntities as TypedEntities,
-        WordIndex as WordIndex,
-        history_bags as history_bags,
-        matches as matches,
-        tokens as tokens,
-        utterance_bags as utterance_bags,
-    )
     from dialgauge.rankers.identity import code_of as code_of, files_named as files_named
     from dialgauge.rankers.model_folder import (
         claim_folder as claim_folder,
-        fitted_on as fitted_on,
         load_ranker as load_ranker,
+        read_manifest as read_manifest,
         save_ranker as save_ranker,
-        seed_of as seed_of,
     )
     from dialgauge.rankers.nearest import NearestNeighbour as NearestNeighbour
     from dialgauge.rankers.neural.config import (
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
         ranker_names as ranker_names,
         silent as silent,
     )
-    from dialgauge.rankers.sparse_rows import SparseRows as SparseRows
     from dialgauge.rankers.task import (
         EVALUATED as EVALUATED,
         LOGS as LOGS,

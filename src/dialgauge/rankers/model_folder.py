@@ -28,7 +28,6 @@ from dialgauge.rankers.ranker import (
 )
 from dialgauge.rankers.task import RankingTask, place_of
 
-MANIFEST_VERSION = 1
 MANIFEST, ARRAYS, CHECKPOINT = "ranker.json", "arrays.npz", "checkpoint.npz"
 
 #: What comes of reading arrays that somebody damaged or changed: numpy and zipfile let all of these through.
@@ -38,8 +37,9 @@ UNREADABLE = (
 )  # fmt: skip
 
 
-class _Manifest(msgspec.Struct, kw_only=True):
-    version: int
+class ModelManifest(msgspec.Struct, kw_only=True):
+    """What a folder says of the model in it."""
+
     ranker: str
     task: int
     seed: int
@@ -59,8 +59,7 @@ def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
             with scratch.open("wb") as out:
                 np.savez(out, allow_pickle=False, **ranker.arrays())
             digest = hashlib.sha256(scratch.read_bytes()).hexdigest()
-        manifest = _Manifest(
-            version=MANIFEST_VERSION,
+        manifest = ModelManifest(
             ranker=ranker.name,
             task=task,
             seed=ranker.seed,
@@ -75,16 +74,6 @@ def save_ranker(ranker: ReplyModel, folder: Path, task: int) -> None:
     (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
-def fitted_on(folder: Path) -> int:
-    """The number of the task that the model in a folder was fitted on."""
-    return _read_manifest(folder).task
-
-
-def seed_of(folder: Path) -> int:
-    """The seed that the model in a folder was fitted with."""
-    return _read_manifest(folder).seed
-
-
 def load_ranker(
     folder: Path, *, task: RankingTask | None = None, options: Mapping[str, str] | None = None
 ) -> ReplyModel:
@@ -92,7 +81,7 @@ def load_ranker(
 
     ``options`` (such as ``device``) come on top of those it was fitted with.
     """
-    manifest = _read_manifest(folder)
+    manifest = read_manifest(folder)
     if task is not None and (manifest.task, tuple(manifest.candidates)) != (task.number, task.candidates):
         raise DialgaugeError(
             f"the model was fitted on {place_of(manifest.task)} with {len(manifest.candidates):,} candidates, and this "
@@ -118,7 +107,8 @@ def load_ranker(
     return ranker
 
 
-def _read_manifest(folder: Path) -> _Manifest:
+def read_manifest(folder: Path) -> ModelManifest:
+    """The manifest of the model in a folder."""
     path = folder / MANIFEST
     try:
         content = path.read_bytes()
@@ -127,13 +117,7 @@ def _read_manifest(folder: Path) -> _Manifest:
             f"it holds no model: {MANIFEST} cannot be read ({error.strerror})", file=str(folder)
         ) from error
     try:
-        version = msgspec.json.decode(content, type=dict[str, Any]).get("version")
-        if isinstance(version, int) and version > MANIFEST_VERSION:
-            raise DialgaugeError(
-                f"the model was written by a newer dialgauge (manifest {version}, known {MANIFEST_VERSION})",
-                file=str(path),
-            )
-        return msgspec.json.decode(content, type=_Manifest)
+        return msgspec.json.decode(content, type=ModelManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DialgaugeError(f"it is not the manifest of a model: {error}", file=str(path)) from error
 
@@ -155,7 +139,7 @@ def claim_folder(folder: Path) -> Path:
     So is a folder in which nothing can be written: better now than after hours of training.
     """
     if (folder / MANIFEST).exists():
-        manifest = _read_manifest(folder)
+        manifest = read_manifest(folder)
         raise DialgaugeError(
             f"a finished model is already there ({manifest.ranker} on {place_of(manifest.task)}, seed "
             f"{manifest.seed}); choose another folder, or delete this one",

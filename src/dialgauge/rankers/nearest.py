@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.bags import WordIndex, tokens
 from dialgauge.rankers.episode import Point
-from dialgauge.rankers.features import WordIndex, tokens
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.rankers.episode import Point
-from dialgauge.rankers.features import (
+from dialgauge.rankers.bags import (
     Bags,
     TypedEntities,
     WordIndex,
@@ -32,6 +31,7 @@ from dialgauge.rankers.features import (
     utterance_bags,
     words_and_pairs,
 )
+from dialgauge.rankers.episode import Point
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, accuracy, silent
 from dialgauge.rankers.task import RankingTask
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dialgauge.comparison import Pairing
 from dialgauge.measures import (
     Card,
     Count,
@@ -29,7 +30,10 @@ from dialgauge.measures import (
 )
 
 if TYPE_CHECKING:
+    import polars
+
     from dialgauge.responses.evaluation import RankingResult
+    from dialgauge.runs import Run
 
 PER_RESPONSE, PER_DIALOG, MRR = "per-response", "per-dialog", "MRR"
 #: What an evaluation gives unless other measures are asked for.
@@ -139,3 +143,20 @@ def score_replies(
 
 def _complete(number: int) -> Count:
     return Count(expected=number, read=number, scored=number, failed=0)
+
+
+class ResponsesPairing(Pairing):
+    """Bots may differ in model and seed."""
+
+    own_parts = frozenset({"model", "options", "seed", "fitted", "code"})
+
+    def turn_scores(self, run: Run) -> polars.DataFrame | None:
+        """Whether each reply is right, under the name of the accuracy it makes up."""
+        import polars as pl
+
+        if "replies" not in run.tables:
+            return None
+        return run.table("replies").select("dialogue", "turn", pl.col("correct").cast(pl.Float64).alias(PER_RESPONSE))
+
+
+PAIRING = ResponsesPairing()

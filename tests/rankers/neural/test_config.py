@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.rankers.neural import Hyperparameters, embedding_preset, memory_preset, updated
+from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset, updated
 
 
 def test_texts_become_settings_of_the_right_kind() -> None:
@@ -58,8 +58,3 @@ def test_presets_are_the_papers_sizes() -> None:
     assert embedding_preset(5).loss == "softmax"
     with pytest.raises(DialgaugeError, match=r"no preset 'papers'. Did you mean 'paper'"):
         memory_preset(1, "papers")
-
-
-def test_memory_networks_leave_entities_out_where_dev_gained_and_never_in_the_papers_preset() -> None:
-    assert [memory_preset(task).entity_dropout for task in range(1, 7)] == [0.3, 0, 0.3, 0, 0.3, 0]
-    assert memory_preset(1, "paper").entity_dropout == 0

@@ -9,7 +9,7 @@ from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import NO_RESULT
 from dialgauge.rankers import Point
-from dialgauge.rankers.neural import MatchTypes, RelationSchema, TypedEntities
+from dialgauge.rankers.neural.entities import MatchTypes, RelationSchema, TypedEntities
 from support.soak import examples
 from support.tiny_world import point
 
@@ -111,9 +111,3 @@ def test_typed_lines_and_bare_candidates() -> None:
     entities = TypedEntities(FACTS, SCHEMA)
     assert entities.typed("the INN has thai food") == ["the", "<name>", "has", "<R_cuisine>", "food"]
     assert entities.bare("call THAI greek") == ["call"]
-
-
-def test_kinds_keep_their_numbers_in_another_world() -> None:
-    other = [Fact("x", "R_location", "y"), Fact("x", "R_rating", "many"), Fact("x", "R_cuisine", "z")]
-    moved, before = TypedEntities(other, SCHEMA), TypedEntities(FACTS, SCHEMA)
-    assert (moved.kinds, moved.marks, moved.features) == (before.kinds, before.marks, before.features)

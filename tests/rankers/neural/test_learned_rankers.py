@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab import interact, move_to
-from dialgauge.rankers import Point, load_ranker, points_of, ranker_class, ranker_names, save_ranker, tokens
-from dialgauge.rankers.neural import LearnedRanker, MemN2N, Typed, margin_loss
+from dialgauge.rankers import Point, load_ranker, points_of, ranker_class, save_ranker, tokens
+from dialgauge.rankers.neural.learned import LearnedRanker
+from dialgauge.rankers.neural.models import MemN2N, Typed
+from dialgauge.rankers.neural.networks import margin_loss
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import Half, Parameters
 from support.soak import soak
-from support.tiny_world import TINY, point, tiny_task
+from support.tiny_world import TINY, tiny_task
 
 LEARNED = ("embeddings", "embeddings-bigrams", "embeddings-type", "memn2n", "memn2n-type", "typed")
 
@@ -41,10 +43,6 @@ def fitted(name: str, number: int = 5) -> LearnedRanker:
 
 def asked(number: int = 5, split: str = "tst") -> Sequence[Point]:
     return points_of(tiny_task(number).split(split))[:60]
-
-
-def test_all_learned_rankers_are_here() -> None:
-    assert set(LEARNED) <= set(ranker_names())
 
 
 @pytest.mark.parametrize("name", LEARNED)
@@ -95,15 +93,6 @@ def test_memory_network_against_the_formulas() -> None:
         np.testing.assert_allclose(found[row], naive_memory_scores(ranker, one), rtol=1e-3, atol=1e-4)
 
 
-def test_unknown_words_only_no_memory_and_many_memories() -> None:
-    ranker = fitted("memn2n")
-    history = [("fact", f"x{number} R_phone y") for number in range(1200)]
-    found = ranker.scores([point(utterance="zzz qqq"), point(*history, utterance="zzz"), point(utterance="")])
-    assert found.shape == (3, len(ranker.candidates))
-    assert np.isfinite(found).all()
-    np.testing.assert_array_equal(found[0], found[2])
-
-
 def test_margin_loss_against_a_loop() -> None:
     scores = torch.randn(5, 9, generator=torch.Generator().manual_seed(0))
     gold, others = torch.tensor([0, 8, 3, 3, 5]), torch.randint(9, (5, 4), generator=torch.Generator().manual_seed(7))
@@ -151,14 +140,6 @@ def test_embeddings_with_margin_loss_shared_matrix_and_without_history(name: str
     np.testing.assert_allclose(ranker.scores(asked(1)), ranker.scores(last_only), rtol=1e-5, atol=1e-6)
 
 
-def test_a_shared_matrix_survives_saving(tmp_path: Path) -> None:
-    ranker = made("embeddings", shared="true")
-    save_ranker(ranker, tmp_path, 1)
-    loaded = load_ranker(tmp_path)
-    assert isinstance(loaded, LearnedRanker)
-    np.testing.assert_array_equal(loaded.scores(asked(1)), ranker.scores(asked(1)))
-
-
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
     one, same = made("memn2n"), made("memn2n")
     other = MemN2N(2)
@@ -179,52 +160,9 @@ def test_training_learns_what_to_say_when() -> None:
     assert [line["epoch"] for line in ranker.log] == list(range(1, len(ranker.log) + 1))
 
 
-class PowerCut(Exception):
-    """The machine goes down."""
-
-
-def cut(line: str) -> None:
-    """Fails after epoch 3, whose checkpoint is then not yet written."""
-    if line.startswith("epoch 3"):
-        raise PowerCut
-
-
-@pytest.mark.parametrize("name", ["memn2n", "embeddings"])
-def test_interrupted_training_resumes_to_the_same_weights(tmp_path: Path, name: str) -> None:
-    options = {"epochs": "4", "loss": "margin" if name == "embeddings" else "softmax"}
-    whole = made(name, 1, **options)
-
-    def another() -> LearnedRanker:
-        ranker = ranker_class(name)(seed=1)
-        assert isinstance(ranker, LearnedRanker)
-        ranker.options, ranker.checkpoint = dict(whole.options), tmp_path / "checkpoint.npz"
-        return ranker
-
-    with pytest.raises(PowerCut):
-        another().fit(tiny_task(1), cut)
-    told: list[str] = []
-    resumed = another()
-    resumed.fit(tiny_task(1), told.append)
-    assert told[0] == "resumed after epoch 2"
-    for weights, same in zip(whole.arrays().values(), resumed.arrays().values(), strict=True):
-        np.testing.assert_array_equal(weights, same)
-    told.clear()
-    another().fit(tiny_task(1, seed=8), told.append)
-    assert "from another training" in told[0]
-
-
 def test_a_rate_that_breaks_the_training_is_an_error() -> None:
     with pytest.raises(DialgaugeError, match="training broke down in its first epoch"):
         made("memn2n", learning_rate="1e30", optimiser="sgd", clip="1e30")
-
-
-def test_weights_of_another_vocabulary(tmp_path: Path) -> None:
-    ranker = made("memn2n")
-    settings, arrays = ranker.settings(), ranker.arrays()
-    other = MemN2N()
-    other.candidates = ranker.candidates
-    with pytest.raises(DialgaugeError, match="weights do not fit its vocabulary"):
-        other.restore({**settings, "words": settings["words"][:-1]}, arrays)
 
 
 @pytest.mark.parametrize("number", [soak(1), soak(2), soak(3), 4, soak(5)])
@@ -264,12 +202,6 @@ def test_a_world_with_a_relation_never_seen() -> None:
     ranker = made("typed")
     with pytest.raises(DialgaugeError, match="R_stars, which the model never saw"):
         ranker.move(ranker.candidates, [Fact("inn", "R_stars", "5")])
-
-
-def test_no_gpu_when_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(DialgaugeError, match="a GPU was asked for"):
-        made("memn2n", device="cuda")
 
 
 def test_the_papers_preset_learns_in_its_first_pass() -> None:

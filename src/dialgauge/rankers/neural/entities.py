@@ -12,8 +12,8 @@ import msgspec
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.bags import is_number, tokens
 from dialgauge.rankers.episode import Line, Point
-from dialgauge.rankers.features import is_number, tokens
 
 NAME = "name"
 

@@ -17,12 +17,11 @@ from torch.nn import functional
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
+from dialgauge.rankers.bags import tokens
 from dialgauge.rankers.episode import AnsweredPoint, Episode, Point, points_of
-from dialgauge.rankers.features import tokens
 from dialgauge.rankers.neural.config import Hyperparameters, updated
-from dialgauge.rankers.neural.encoding import Batch, Counts, Ints, Points, Ragged
 from dialgauge.rankers.neural.entities import Entities, RelationSchema
-from dialgauge.rankers.neural.networks import Network, margin_loss
+from dialgauge.rankers.neural.networks import Batch, Counts, Ints, Network, Points, Ragged, margin_loss
 from dialgauge.rankers.neural.training import Progress, Training, device_named, set_weights, weights_of, within_memory
 from dialgauge.rankers.ranker import Ranker, ScoreMatrix, Tell, silent
 from dialgauge.rankers.task import RankingTask

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from dialgauge.formats import NO_RESULT
+from dialgauge.rankers.bags import tokens, words_and_pairs
 from dialgauge.rankers.episode import Line, Point
-from dialgauge.rankers.features import tokens, words_and_pairs
 from dialgauge.rankers.neural.config import Hyperparameters, embedding_preset, memory_preset
 from dialgauge.rankers.neural.entities import Entities, MatchTypes, TypedEntities
 from dialgauge.rankers.neural.learned import LearnedRanker, all_settings_but

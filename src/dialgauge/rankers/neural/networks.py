@@ -11,12 +11,106 @@ A memory is one line of the history: the sum of the vectors of its words, its sp
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from dialgauge.rankers.neural.config import TIMES, Hyperparameters
-from dialgauge.rankers.neural.encoding import Batch, Counts
+
+# Dialogs as numbers: texts as lists of words, histories as lists of lines, and batches of them as tensors.
+
+Ints = NDArray[np.int64]
+
+
+class Ragged:
+    """Lists of numbers, one after the other."""
+
+    def __init__(self, lists: Sequence[Sequence[int]]) -> None:
+        self.lengths: Ints = np.array([len(one) for one in lists], dtype=np.int64)
+        self._values: Ints = np.array([*chain.from_iterable(lists)], dtype=np.int64)
+        self._starts: Ints = np.cumsum(self.lengths) - self.lengths
+
+    def joined(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The numbers of some lists, one list after the other, and where each begins."""
+        lengths = self.lengths[rows]
+        begins = np.cumsum(lengths) - lengths
+        moved = np.repeat(self._starts[rows] - begins, lengths)
+        return self._values[moved + np.arange(len(moved))], begins
+
+    def backwards(self, rows: Ints) -> Ints:
+        """Some lists as rows of a matrix, each from its last number to its first, filled up with 0."""
+        lengths = self.lengths[rows][:, None]
+        place = lengths - 1 - np.arange(lengths.max(initial=0))
+        held = place >= 0
+        matrix = np.zeros(place.shape, dtype=np.int64)
+        matrix[held] = self._values[(self._starts[rows][:, None] + place)[held]]
+        return matrix
+
+
+class Counts:
+    """How often each text holds each word: a sparse matrix (texts × words) that can only multiply.
+
+    Words that more than one text in a hundred holds are columns of a dense matrix, the others are looked up one by one.
+    PyTorch's sparse matrices and ``EmbeddingBag`` are as fast forward, but sort all words anew for every gradient.
+    """
+
+    def __init__(self, texts: Sequence[Sequence[int]], words: int, device: torch.device) -> None:
+        self.words = words
+        holding = Counter(word for text in texts for word in set(text))
+        common = {word: column for column, word in enumerate(w for w in holding if holding[w] > len(texts) / 100)}
+        dense = np.zeros((len(texts), len(common)), dtype=np.float32)
+        rare: list[tuple[int, int]] = []
+        for row, text in enumerate(texts):
+            for word in text:
+                if word in common:
+                    dense[row, common[word]] += 1
+                else:
+                    rare.append((row, word))
+        self._dense = torch.from_numpy(dense).to(device)
+        self._common = torch.tensor(list(common), dtype=torch.long, device=device)
+        self._rows, self._rare = torch.tensor(rare, dtype=torch.long, device=device).reshape(-1, 2).T.contiguous()
+
+    def __matmul__(self, values: Tensor) -> Tensor:
+        """For every text the sum of its words' values (words × n)."""
+        summed = self._dense @ values.index_select(0, self._common)
+        return summed.index_add_(0, self._rows, values.index_select(0, self._rare))
+
+
+class Points(NamedTuple):
+    """Dialogs to answer, in columns."""
+
+    #: The words of all lines; line 0 has none.
+    lines: Ragged
+    #: For each dialog the lines of its history, oldest first, and its last line.
+    memories: Ragged
+    queries: Ints
+    #: For each dialog what it says of entities: entity × number of features + feature.
+    said: Ragged
+    #: The place of the reply among the candidates (-1: not known).
+    gold: Ints
+
+
+class Batch(NamedTuple):
+    """Some of them as tensors."""
+
+    #: The words of the distinct lines, where each line begins, and the weight of each word (None: 1).
+    words: Tensor
+    begins: Tensor
+    weights: Tensor | None
+    #: For each dialog its last line and then its memories, newest first (batch × 1 + memories), and which are missing.
+    lines: Tensor
+    missing: Tensor
+    #: Which entity has which feature in which dialog, in parallel columns.
+    entity: Tensor
+    feature: Tensor
+    dialog: Tensor
 
 
 class Sum(nn.Module):
