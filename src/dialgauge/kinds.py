@@ -141,7 +141,7 @@ BUILT_IN = {
             section="task",
             title="Recorded responses",
             cards="dialgauge.tasks.measures:CARDS",
-            pairing="dialgauge.tasks.pairing:PAIRING",
+            pairing="dialgauge.tasks.views:PAIRING",
             view="dialgauge.tasks.views:VIEW",
             headline=("Success", "Success(rules=grounded)", "Inform"),
         ),

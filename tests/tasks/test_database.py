@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.tasks.database import DONT_CARE, TownDatabase, minutes
+from dialgauge.tasks.database import DONT_CARE, TownDatabase, alike, minutes
 from dialgauge.values import normal_slot, normal_value, similarity
 from dialgauge.worlds.domain import read_database
 from support.soak import examples
@@ -162,3 +162,12 @@ def test_the_checksum_is_that_of_what_can_constrain() -> None:
     other = {**ROWS, "hotel": [{**row, "price": "1"} for row in ROWS["hotel"]]}
     moved = {**ROWS, "hotel": [{**row, "area": "west"} for row in ROWS["hotel"]]}
     assert TownDatabase(other).checksum == TownDatabase(ROWS).checksum != TownDatabase(moved).checksum
+
+
+def test_times_and_likeness_are_those_of_the_standard_evaluator(expected: Path) -> None:
+    units = json.loads((expected / "e2e_mwzeval.json").read_bytes())["units"]
+    assert units["minutes"] and [minutes(time) for time, _ in units["minutes"]] == [
+        given for _, given in units["minutes"]
+    ]
+    for row, wanted, similar in units["similarity"]:
+        assert alike(row, wanted) == (similar >= 90)

@@ -230,7 +230,7 @@ def test_warnings_of_gamed_numbers(gold: Path) -> None:
             key: [{**turn, "response": response.format(turn["response"]), **more} for turn in turns]
             for key, turns in responses().items()
         }
-        run = scored(gold, changed, measures="Inform", mode="placeholders" if "value" in response else None)
+        run = scored(gold, changed, measures="Inform,ReqP", resamples=0)
         return " ".join(run_page(run).warnings)
 
     assert warnings("{}") == ""
@@ -239,7 +239,6 @@ def test_warnings_of_gamed_numbers(gold: Path) -> None:
     assert "claims 5.0 active domains" in warnings(
         "{}", active_domains=["hotel", "train", "taxi", "restaurant", "attraction"]
     )
-    assert "a silent system would score the same" in warnings("[value_name] [value_phone]")
     assert "score of the policy" in " ".join(run_page(scored(gold, without("state"))).warnings)
 
 

@@ -1,25 +1,18 @@
 """MultiWOZ's database as published evaluators query it: which venues and trains fit a set of constraints.
 
-Values are alike or not by the rules of Nekvinda and Dušek's evaluator (2021). Rows are bits of an integer. What a value
-of a column fits is found once, against the column's distinct values (13 stations, not 2,828 trains), and kept; an
-answer is then the AND of a few integers, a subset test one AND-NOT.
+Values are alike or not by the rules of Nekvinda and Dušek's evaluator (2021). Rows are bits of an integer: an answer is
+the AND of a few, one for each constraint, and a subset test one AND-NOT.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import accumulate
-from operator import or_
 from typing import Any
 
 import msgspec
-import numpy as np
-from rapidfuzz import process
-from rapidfuzz.distance import LCSseq
 
 from dialgauge.values import normal_slot, normal_value, similarity
 
@@ -65,25 +58,6 @@ def alike(row: str, wanted: str) -> bool:
     return similarity(row, wanted) >= _ALIKE
 
 
-class LikeTexts:
-    """The values of a column of the database, asked which of them are alike to a wanted one.
-
-    The longest common subsequence tells most of them apart in one call. With L of its characters, of which a part of
-    the longer text has no more, and s characters in the shorter text, a match is at most 2L / (s + L); it takes 0.895
-    for a similarity of 90, and so L >= 0.81 s.
-    """
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._texts = list(texts)
-        self._lengths = np.array([len(text) for text in self._texts], np.int64)
-
-    def alike(self, wanted: str) -> list[str]:
-        """The values that are alike."""
-        common = process.cdist([wanted], self._texts, scorer=LCSseq.similarity)[0].astype(np.int64)
-        near = np.flatnonzero(10 * common >= 8 * np.minimum(self._lengths, len(wanted))).tolist()
-        return [text for text in (self._texts[index] for index in near) if alike(text, wanted)]
-
-
 class TownTable:
     """The rows of one domain."""
 
@@ -92,30 +66,22 @@ class TownTable:
         self.rows = [_plain(row, _NOT_ASKED[domain]) for row in rows]
         self.everything = (1 << len(self.rows)) - 1
         self._fitting: dict[tuple[str, str], int] = {}
-        self._answers: dict[tuple[tuple[str, str], ...], int] = {}
         #: For each column its values, each with the rows that have it.
         self.columns: dict[str, dict[str, int]] = {}
         for number, row in enumerate(self.rows):
             for column, value in row.items():
                 values = self.columns.setdefault(column, {})
                 values[value] = values.get(value, 0) | (1 << number)
-        self._by_likeness = {column: LikeTexts(self.columns.get(column, ())) for column in _BY_LIKENESS[domain]}
-        self._arrivals, self._not_after = self._by_time("arrive")
-        self._departures, self._before = self._by_time("leave")
         # 336 ids of trains name two to four of them.
         ids = self.columns.get(self.id_column, {})
         self._shared_ids = [having for having in ids.values() if having.bit_count() > 1]
 
     def answer(self, constraints: Mapping[str, str]) -> int:
         """The rows that fit, as bits. Slots that are no column and values that say "any" constrain nothing."""
-        key = tuple(constraints.items())
-        answer = self._answers.get(key)
-        if answer is None:
-            answer = self.everything
-            for slot, value in key:
-                if slot in self.columns and value not in DONT_CARE:
-                    answer &= self._fit(slot, normal_value(slot, value))
-            self._answers[key] = answer
+        answer = self.everything
+        for slot, value in constraints.items():
+            if slot in self.columns and value not in DONT_CARE:
+                answer &= self._fit(slot, normal_value(slot, value))
         return answer
 
     @property
@@ -134,25 +100,22 @@ class TownTable:
         return [row for number, row in enumerate(self.rows) if rows >> number & 1]
 
     def _fit(self, column: str, wanted: str) -> int:
+        """The rows whose value of a column fits a wanted one; those with an unknown value always do."""
         rows = self._fitting.get((column, wanted))
         if rows is None:
-            rows = self.columns[column].get(_ANY, 0)
-            if column == "arrive":
-                rows |= self._not_after[bisect_right(self._arrivals, minutes(wanted))]
-            elif column == "leave":
-                rows |= self._before[-1] & ~self._before[bisect_left(self._departures, minutes(wanted))]
-            elif column in self._by_likeness:
-                for value in self._by_likeness[column].alike(wanted):
-                    rows |= self.columns[column][value]
-            else:
-                rows |= self.columns[column].get(wanted, 0)
+            rows = 0
+            for value, having in self.columns[column].items():
+                if value == _ANY or self._fits(column, value, wanted):
+                    rows |= having
             self._fitting[column, wanted] = rows
         return rows
 
-    def _by_time(self, column: str) -> tuple[list[int], list[int]]:
-        """The times of a column in order, and the rows of the first 0, 1, 2, ... of them."""
-        times = sorted((minutes(value), rows) for value, rows in self.columns.get(column, {}).items())
-        return [minute for minute, _ in times], list(accumulate((rows for _, rows in times), or_, initial=0))
+    def _fits(self, column: str, value: str, wanted: str) -> bool:
+        if column == "arrive":
+            return minutes(value) <= minutes(wanted)
+        if column == "leave":
+            return minutes(value) >= minutes(wanted)
+        return alike(value, wanted) if column in _BY_LIKENESS[self.domain] else value == wanted
 
 
 class TownDatabase:

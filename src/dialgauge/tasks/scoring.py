@@ -36,8 +36,8 @@ from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.tasks.database import DATABASE_DOMAINS, TownDatabase
 from dialgauge.tasks.delexical import cleaned
-from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, GoldTask, read_gold
-from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, LEAST_ASKED, RICHNESS, SUCCESS, TaskEvidence
+from dialgauge.tasks.gold import GOLD_STATES, SPAN_REFERENCES, read_gold
+from dialgauge.tasks.measures import BY_DOMAIN, DEFAULT, INFORM, RICHNESS, SUCCESS, TaskEvidence
 from dialgauge.tasks.predictions import (
     MODES,
     DomainMode,
@@ -180,7 +180,6 @@ class TaskEvaluation:
             database=self.town.checksum,
         )
         scores = self._scores(evidence, signature, coverage)
-        told = _request_precision(evidence)
         lacking = [task.id for key, task in self.gold.dialogues.items() if key not in system.dialogues]
         if lacking:
             notes.append(Note("missing", f"no responses for {some_of(lacking, _NAMED)}; {coverage.policy}"))
@@ -204,11 +203,6 @@ class TaskEvaluation:
                 "references": self._reference_name,
                 "domains_per_turn": _domains_per_turn(system, mode),
                 "human": self.human_values if human else {},
-                # What people tell is judged only where the system looks odd: it costs as much as a system.
-                "request_precision": {
-                    "system": told,
-                    "human": self._human_request_precision if told is not None and told < LEAST_ASKED else None,
-                },
                 "stuffed_responses": sum(each.stuffed for each in evidence.verdicts["grounded"] if each),
                 "missing_dialogues": lacking,
             },
@@ -220,39 +214,33 @@ class TaskEvaluation:
         """What the corpus's own responses reach, as a system; BLEU only against references that are not themselves."""
         if not self.gold.has_spans:
             return {}
-        evidence = self._evidence(*self._human, bleu=self._reference_name != SPAN_REFERENCES)
+        people = human_responses(self.gold)
+        own = self._reference_name == SPAN_REFERENCES
+        evidence = self._evidence(people, self._judge(people, "state"), bleu=not own)
         values = {str(measure): measure.value(evidence) for measure in self.measures if not measure.obstacle(evidence)}
         return {name: None if math.isnan(value) else float(value) for name, value in values.items()}
 
-    @cached_property
-    def _human_request_precision(self) -> float | None:
-        return _request_precision(self._evidence(*self._human, bleu=False)) if self.gold.has_spans else None
-
-    @cached_property
-    def _human(self) -> tuple[TaskPredictions, list[JudgedDialogue]]:
-        system = human_responses(self.gold)
-        return system, self._judge(system, "state")
-
     def _judge(self, system: TaskPredictions, mode: DomainMode) -> list[JudgedDialogue]:
         """Every dialogue of the gold file beside the system's responses."""
-        return [self._judged(key, gold, system, mode) for key, gold in self.gold.dialogues.items()]
-
-    def _judged(self, key: str, gold: GoldTask, system: TaskPredictions, mode: DomainMode) -> JudgedDialogue:
-        if key not in system.dialogues:
-            failed = missing_verdict(gold)
-            standard = failed if self._missing == "fail" else None
-            return JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed})
-        turns = system.dialogues[key][: gold.turns]  # what a system says after the end answers nobody
-        # All or nothing: a system that has no state in one turn gets gold states in all.
-        states = [turn.state or {} for turn in turns] if system.has_states else gold.states[: len(turns)]
-        estimate = estimated_domains(states)
-        active = active_domains(turns, estimate, mode)
-        fitting = fitting_rows(gold, self.town)
-        verdicts: Verdicts = {
-            "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
-            "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
-        }
-        return JudgedDialogue(gold, turns, states, verdicts, active)
+        judged = []
+        for key, gold in self.gold.dialogues.items():
+            if key not in system.dialogues:
+                failed = missing_verdict(gold)
+                standard = failed if self._missing == "fail" else None
+                judged.append(JudgedDialogue(gold, (), (), {"mwzeval": standard, "grounded": failed}))
+                continue
+            turns = system.dialogues[key][: gold.turns]  # what a system says after the end answers nobody
+            # All or nothing: a system that has no state in one turn gets gold states in all.
+            states = [turn.state or {} for turn in turns] if system.has_states else gold.states[: len(turns)]
+            estimate = estimated_domains(states)
+            active = active_domains(turns, estimate, mode)
+            fitting = fitting_rows(gold, self.town)
+            verdicts: Verdicts = {
+                "mwzeval": judge_mwzeval(gold, fitting, turns, states, active, self.town),
+                "grounded": judge_grounded(gold, fitting, turns, states, estimate, self.town),
+            }
+            judged.append(JudgedDialogue(gold, turns, states, verdicts, active))
+        return judged
 
     def _evidence(
         self, system: TaskPredictions, judged: Sequence[JudgedDialogue], *, bleu: bool = True
@@ -291,15 +279,12 @@ class TaskEvaluation:
     def _coverage(self, system: TaskPredictions) -> Coverage:
         """How much there is; missing dialogues that are to fail are scored."""
         gold = {key: each.turns for key, each in self.gold.dialogues.items()}
-        missing = [length for key, length in gold.items() if key not in system.dialogues]
+        answered = [min(len(own), gold[key]) for key, own in system.dialogues.items()]
+        missing = [turns for key, turns in gold.items() if key not in system.dialogues]
         fails = self._missing == "fail"
         counts = {
-            "dialogues": (len(gold), len(system.dialogues), len(missing)),
-            "turns": (
-                sum(gold.values()),
-                sum(min(len(own), gold[key]) for key, own in system.dialogues.items()),
-                sum(missing),
-            ),
+            "dialogues": (len(gold), len(answered), len(missing)),
+            "turns": (sum(gold.values()), sum(answered), sum(missing)),
         }
         return Coverage(
             {
@@ -358,8 +343,3 @@ def _domains_per_turn(system: TaskPredictions, mode: DomainMode) -> float | None
     turns = (turn for each in system.dialogues.values() for turn in each)
     named = (set(turn.active or ()) if mode == "file" else named_domains(turn.response) for turn in turns)
     return sum(map(len, named)) / system.turns
-
-
-def _request_precision(evidence: TaskEvidence) -> float | None:
-    hits, told = (float(part.sum()) for part in evidence.counts("hits", "told"))
-    return hits / told if told else None

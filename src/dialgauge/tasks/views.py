@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from dialgauge.comparison import Pairing
 from dialgauge.dialogue import Dialogue
 from dialgauge.report import (
     PERCENT,
@@ -29,7 +30,7 @@ from dialgauge.report import (
     state_table,
 )
 from dialgauge.runs import Run
-from dialgauge.tasks.measures import DEFAULT, LEAST_ASKED
+from dialgauge.tasks.measures import COMPANIONS, DEFAULT, LEAST_ASKED
 from dialgauge.tasks.reasons import OTHER, REASON_GROUPS, REASONS, reason_texts
 from dialgauge.tasks.rules import RULES
 from dialgauge.tasks.tables import VERDICTS
@@ -66,22 +67,17 @@ def _gaming(run: Run) -> Iterator[str]:
             f"{run.name}: {details['stuffed_responses']:,} of {counted(turns, 'response')} are stuffed (a venue and a "
             "train at once, or nearly all that can be asked for): mwzeval rewards that, grounded gives them nothing."
         )
-    precision, human = (details["request_precision"][side] for side in ("system", "human"))
+    precision, human = run.scores.get("ReqP"), (details.get("human") or {}).get("ReqP")
     if human and precision is not None and precision < LEAST_ASKED * human:
         yield (
-            f"Only {precision:.0%} of what {run.name} tells was asked for (human responses: {human:.0%}): telling "
-            "everything pays off under mwzeval."
+            f"Only {float(precision):.0%} of what {run.name} tells was asked for (human responses: {human:.0%}): "
+            "telling everything pays off under mwzeval."
         )
     named = details["domains_per_turn"]
     if named is not None and named > 2:  # more than anybody talks about
         yield (
             f"{run.name} claims {named:.1f} active domains per turn; mwzeval trusts the list, and longer lists score "
             "higher."
-        )
-    if named is not None and named < 0.1:  # public files have 0.57 to 0.98
-        yield (
-            f"{run.name} has hardly a turn with an active domain ({named:.2f} on average), so almost nothing counts "
-            "under mwzeval: a silent system would score the same."
         )
 
 
@@ -170,6 +166,22 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     return Transcript(run=run.name, dialogue=dialogue.id, turns=turns, marks=marks, tables=shown)
 
 
+class TasksPairing(Pairing):
+    """Systems that were given other states are not ranked; mwzeval counts only dialogues that all systems have."""
+
+    cautions: ClassVar[Mapping[str, str]] = {
+        "states": "With gold states only the policy is scored: do not rank it with end-to-end systems"
+    }
+
+    def excluded(self, run: Run, measure: str) -> Collection[str]:
+        """Under mwzeval a missing dialogue is not counted, and dropping hard ones would pay; grounded has it failed."""
+        if "(rules=grounded)" in measure or measure in COMPANIONS or run.coverage["dialogues"].complete:
+            return ()
+        missing: list[str] = run.details.get("missing_dialogues", [])
+        return missing
+
+
+PAIRING = TasksPairing()
 VIEW = View(
     verdict=verdict,
     warnings=warnings,

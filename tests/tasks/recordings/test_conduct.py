@@ -21,15 +21,6 @@ def counted(dialogue: Dialogue) -> ConversationCounts:
 def test_lengths() -> None:
     one = counted(conversation(TASKS, user(AREA, PHONE), system("general-reqmore"), user(AREA), system()))
     assert (one.utterances, one.exchanges) == (6, 3)
-    assert (one.turns, one.acts) == ({"user": 3, "system": 3}, {"user": 4, "system": 2})
-
-
-def test_repetitions_count_from_the_second_time_and_by_turn() -> None:
-    talk = conversation(TASKS, user(AREA, PHONE), system(), user(AREA), system(), user(AREA, PHONE), system())
-    one = counted(talk)
-    assert (one.repeated_constraints, one.repeated_requests) == (2, 1)
-    changed = counted(conversation(TASKS, user(AREA), system(), user("Hotel-Inform|area|south"), system()))
-    assert (changed.repeated_constraints, changed.repeated_requests) == (0, 0)
 
 
 def test_runs_are_of_the_same_acts_in_any_order() -> None:

@@ -70,7 +70,6 @@ def test_both_rule_sets_are_scored() -> None:
         assert scores[f"pass^1(rules={rules})"] == pytest.approx(2 / 3)
     assert scores["Complete"] == pytest.approx(2 / 3)
     assert scores["Exchanges"] == 2
-    assert scores["Utterances(of=successful)"] == 4
     assert scores["HeardF1"] == scores["HeardF1(listener=user)"] == 1
     assert scores["Book(rules=strict)"] is None
 
@@ -302,7 +301,7 @@ def test_laws_of_any_record(exchanges: list[tuple[Turn, Turn]]) -> None:
         assert not task.success or (task.matched and task.booked is not False and task.answered == task.requests)
         assert not task.booked or (task.matched and task.attempts)
         assert task.success == (not task.why)
-        assert task.walked <= task.detours and task.answered <= task.requests
+        assert task.retried <= task.detours and task.answered <= task.requests
     assert one.strict.true <= one.strict.asserted
     assert one.compat is not None
     assert not one.compat.success or (one.compat.book in (None, 1.0) and one.compat.recall in (None, 1.0))

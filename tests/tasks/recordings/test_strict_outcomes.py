@@ -286,7 +286,7 @@ DETOUR = (
 
 def test_detours_are_walked() -> None:
     task = strict(conversation(TWO_STEPS, *DETOUR)).tasks["hotel"]
-    assert (task.success, task.detours, task.walked, task.attempts, task.fixed) == (True, 2, 2, 2, True)
+    assert (task.success, task.detours, task.retried, task.attempts, task.fixed) == (True, 2, 2, 2, True)
 
 
 def test_a_refusal_after_the_booking_was_not_mended() -> None:
@@ -296,15 +296,15 @@ def test_a_refusal_after_the_booking_was_not_mended() -> None:
 
 def test_detours_that_are_not_walked() -> None:
     straight = strict(conversation(TWO_STEPS, *FINDS, WANTS, BOOKS)).tasks["hotel"]
-    assert (straight.success, straight.detours, straight.walked, straight.fixed) == (True, 2, 0, False)
+    assert (straight.success, straight.detours, straight.retried, straight.fixed) == (True, 2, 0, False)
     unrefused = strict(conversation(TWO_STEPS, DETOUR[0], system("general-reqmore"), *FINDS, WANTS, BOOKS)).tasks[
         "hotel"
     ]
-    assert unrefused.walked == 0
+    assert unrefused.retried == 0
     unstated = strict(conversation(TWO_STEPS, user("Hotel-Inform|area|south"), DETOUR[1], *FINDS, WANTS, BOOKS))
-    assert unstated.tasks["hotel"].walked == 0
+    assert unstated.tasks["hotel"].retried == 0
     unrevised = strict(conversation(TWO_STEPS, *DETOUR[:6])).tasks["hotel"]
-    assert (unrevised.walked, unrevised.fixed) == (1, False)
+    assert (unrevised.retried, unrevised.fixed) == (1, False)
     assert unrevised.why == ("not booked (refused in turn 5)",)
 
 

@@ -1,4 +1,4 @@
-"""How a recorded conversation went, whatever came of it: its length, repetitions, and how well each side understood.
+"""How a recorded conversation went, whatever came of it: its length, its loops, and how well each side understood.
 
 What was said is held against what was heard, act by act and value by value, in every turn that records both. An act
 that was heard as another one is a *confusion*: of those left over on both sides, acts with the same slot and value are
@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct
 
 from dialgauge.dialogue import Act, Dialogue
-from dialgauge.intents import INFORM, REQUEST
 from dialgauge.values import canonical
 
 Listener: TypeAlias = Literal["user", "system"]
@@ -41,20 +40,11 @@ class ConversationCounts(Struct, frozen=True, kw_only=True, gc=False):
     """What can be counted in a conversation."""
 
     utterances: int
-    #: By speaker.
-    turns: dict[str, int]
-    acts: dict[str, int]
-    #: Constraints and requests that the user had said before, in the same words.
-    repeated_constraints: int
-    repeated_requests: int
+    #: How often the user spoke.
+    exchanges: int
     #: The most user turns in a row with the same acts.
     longest_run: int
     hearing: dict[Listener, HearingCounts]
-
-    @property
-    def exchanges(self) -> int:
-        """How often the user spoke."""
-        return self.turns["user"]
 
 
 class HeardAs(NamedTuple):
@@ -88,35 +78,20 @@ class HeardActs:
 
 def conduct(dialogue: Dialogue, understanding: HeardActs) -> ConversationCounts:
     """Counts of a conversation; what was heard for what goes into ``understanding``."""
-    turns, acts = {"user": 0, "system": 0}, {"user": 0, "system": 0}
-    repeated_constraints = repeated_requests = longest = run = 0
-    before: set[Act] = set()
+    exchanges = longest = run = 0
     last: frozenset[Act] | None = None
     hearing: dict[Listener, HearingCounts] = {"user": HearingCounts(), "system": HearingCounts()}
     for turn in dialogue.turns:
         said = turn.acts or ()
-        turns[turn.speaker] += 1
-        acts[turn.speaker] += len(said)
         if turn.speaker == "user":
+            exchanges += 1
             whole = frozenset(said)
-            again = [act.intent for act in whole & before if act.slot]
-            repeated_constraints += again.count(INFORM)
-            repeated_requests += again.count(REQUEST)
-            before |= whole
             run = run + 1 if whole == last else 1
             longest, last = max(run, longest), whole
         if turn.acts is not None and turn.heard is not None:
             listener: Listener = "system" if turn.speaker == "user" else "user"
             hearing[listener] = hearing[listener].plus(understanding.note(listener, said, turn.heard))
-    return ConversationCounts(
-        utterances=len(dialogue.turns),
-        turns=turns,
-        acts=acts,
-        repeated_constraints=repeated_constraints,
-        repeated_requests=repeated_requests,
-        longest_run=longest,
-        hearing=hearing,
-    )
+    return ConversationCounts(utterances=len(dialogue.turns), exchanges=exchanges, longest_run=longest, hearing=hearing)
 
 
 def _label(name: str, slot: str) -> str:

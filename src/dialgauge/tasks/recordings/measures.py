@@ -227,20 +227,9 @@ def _of_tasks(
     return (sum(above for above, _ in pairs), sum(below for _, below in pairs)) if pairs else None
 
 
-def _utterances(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    if settings["of"] == "successful" and not (conversation.compat is not None and conversation.compat.success):
-        return None
-    return float(conversation.conduct.utterances), 1.0
-
-
-def _acts_per_turn(conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    speaker = str(settings["speaker"])
-    return float(conversation.conduct.acts[speaker]), float(conversation.conduct.turns[speaker])
-
-
 def _counts(name: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
-    """A count of how a conversation went; ``{}`` is what the measure's setting says."""
-    return float(getattr(conversation.conduct, name.format(settings.get("what")))), 1.0
+    """A count of how a conversation went."""
+    return float(getattr(conversation.conduct, name)), 1.0
 
 
 def _heard(aspect: str, conversation: JudgedConversation, settings: Settings, domain: str) -> _Pair:
@@ -330,7 +319,7 @@ CARDS: tuple[Card[Any], ...] = (
     _card(
         "FailPath", "detours taken",
         "Share of the constraints and bookings to try first that were stated, met a refusal, and were revised.",
-        "taken / scripted", partial(_of_tasks, lambda task: (task.walked, task.detours) if task.detours else None),
+        "taken / scripted", partial(_of_tasks, lambda task: (task.retried, task.detours) if task.detours else None),
         parts=True,
     ),
     _number(
@@ -349,18 +338,8 @@ CARDS: tuple[Card[Any], ...] = (
         partial(_counts, "exchanges"), unit="exchanges",
     ),
     _number(
-        "Utterances", "utterances", "Utterances per conversation, of all or of those that succeed by compat.",
-        "utterances / conversations", _utterances, unit="utterances", source=_CONVLAB,
-        parameters=(Parameter("of", "all", ("all", "successful"), "which conversations"),),
-    ),
-    _number(
-        "ActsPerTurn", "acts per turn", "Acts per turn of one side.", "acts / turns", _acts_per_turn, unit="acts",
-        better=None, parameters=(Parameter("speaker", "user", ("user", "system"), "whose"),),
-    ),
-    _number(
-        "Repeated", "repetitions", "Constraints or requests per conversation that the user had said before.",
-        "said again / conversations", partial(_counts, "repeated_{}"), unit="acts",
-        parameters=(Parameter("what", "constraints", ("constraints", "requests"), "what is said again"),),
+        "Utterances", "utterances", "Utterances per conversation, of both sides.",
+        "utterances / conversations", partial(_counts, "utterances"), unit="utterances", source=_CONVLAB,
     ),
     _number(
         "LongestRun", "longest run", "Mean of the longest run of user turns with the same acts.",

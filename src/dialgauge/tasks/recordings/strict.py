@@ -39,7 +39,7 @@ class TaskOutcome(Struct, frozen=True, kw_only=True, gc=False):
     fixed: bool | None = None
     #: Constraints and bookings to try first, and those that were stated, met a refusal and were revised.
     detours: int = 0
-    walked: int = 0
+    retried: int = 0
     failures: tuple[TaskFailure, ...] = ()
 
     @property
@@ -131,7 +131,7 @@ class StrictRules:
             attempts=len(thread.attempts),
             fixed=self._fixed(task, threads),
             detours=len(detours),
-            walked=sum(detour.walked for detour in detours),
+            retried=sum(detour.retried for detour in detours),
             failures=(*failures, *bookings, *untold, *(each for each in dict.fromkeys(answers) if each not in untold)),
         )
 
@@ -177,7 +177,7 @@ class StrictRules:
             if not thread.attempts:
                 yield TaskFailure(reason="never_tried")
             return
-        yield from thread.besides
+        yield from thread.duplicate_bookings
         _, call, turn = thread.booking
         for slot, value in (task.book or {}).items():
             if not thread.service.same(call.arguments.get(slot, ""), value):
@@ -210,7 +210,7 @@ def ended_up_with(thread: Thread) -> tuple[Entity | None, int | None]:
 
 def _untold_failures(thread: Thread) -> Iterator[TaskFailure]:
     """Why the user does not know what came of its booking."""
-    yield from thread.hidden
+    yield from thread.untold_refusals
     if thread.booking is None:
         return
     _, call, turn = thread.booking

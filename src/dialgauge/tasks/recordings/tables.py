@@ -3,8 +3,8 @@
 ``outcomes``       dialogue, domain, rule, success, entity (what the user ended up with), turn (since when)
 ``reasons``        why not (``tasks/reasons.py``)
 ``conversations``  dialogue, goal, requests and bookings (of the goal), reason (of its end), ended_by, complete (the
-                   user's belief), strict, compat, utterances, exchanges, longest_run, repeated_constraints,
-                   repeated_requests, usage (JSON); those that are left out have no verdict
+                   user's belief), strict, compat, utterances, exchanges, longest_run, usage (JSON); those that are
+                   left out have no verdict
 ``calls``          dialogue, turn, name, domain, outcome, arguments (JSON), rows, result (JSON)
 ``heard``          listener, said, heard (act and slot; empty: nothing), same (value and all), times
 """
@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -24,10 +24,6 @@ from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, co
 from dialgauge.tasks.recordings.judging import JudgedConversation, JudgedConversations, goal_of
 from dialgauge.tasks.recordings.measures import COMPAT, STRICT
 
-if TYPE_CHECKING:
-    pass
-
-
 OUTCOMES, CONVERSATIONS, CALLS, HEARD = "outcomes", "conversations", "calls", "heard"
 _OUTCOMES = {
     "dialogue": "String", "domain": "String", "rule": "String", "success": "Boolean", "entity": "String",
@@ -36,8 +32,7 @@ _OUTCOMES = {
 _CONVERSATIONS = {
     "dialogue": "String", "goal": "String", "requests": "Int64", "bookings": "Int64", "reason": "String",
     "ended_by": "String", "complete": "Boolean", "strict": "Boolean", "compat": "Boolean", "utterances": "Int64",
-    "exchanges": "Int64", "longest_run": "Int64", "repeated_constraints": "Int64", "repeated_requests": "Int64",
-    "usage": "String",
+    "exchanges": "Int64", "longest_run": "Int64", "usage": "String",
 }  # fmt: skip
 _HEARD = {"listener": "String", "said": "String", "heard": "String", "same": "Boolean", "times": "Int64"}
 
@@ -95,8 +90,6 @@ def _conversation(
         went.utterances,
         went.exchanges,
         went.longest_run,
-        went.repeated_constraints,
-        went.repeated_requests,
         msgspec.json.encode(_usage(outcome)).decode(),
     )
 

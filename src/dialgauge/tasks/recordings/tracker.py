@@ -63,7 +63,7 @@ class Detour:
         self._refused = self._refused or self._stated
 
     @property
-    def walked(self) -> bool:
+    def retried(self) -> bool:
         return self._refused and self._revised == self._then.keys()
 
 
@@ -94,10 +94,10 @@ class Thread:
         #: What something was told of that nobody could read, and when; the empty slot is what came of a booking.
         self.unread: dict[str, int] = {}
         #: Refusals of a booking that the user was not told: why, and when.
-        self.hidden: list[TaskFailure] = []
+        self.untold_refusals: list[TaskFailure] = []
         self.confirmed = False
         #: Bookings that were made again before the user had said anything more of the service, each beside another.
-        self.besides: list[TaskFailure] = []
+        self.duplicate_bookings: list[TaskFailure] = []
         #: All bookings, as failures where none was to be made.
         self.bookings: list[TaskFailure] = []
         self._spoken = False
@@ -122,7 +122,7 @@ class Thread:
 
     def book(self, row: Entity | None, call: Call, turn: int) -> None:
         if self.booking is not None and not self._spoken:
-            self.besides.append(_beside(row, call, turn))
+            self.duplicate_bookings.append(_beside(row, call, turn))
         self.bookings.append(_beside(row, call, turn))
         self.booking, self.given, self.confirmed, self._spoken = (row, call, turn), {}, False, False
 
@@ -225,7 +225,8 @@ class ConversationTracker:
         if call is None or turn != number or call.result != "refused" or NO_BOOK in intents:
             return
         reason = "outcome_unread" if thread.unread.get("") == number else "refusal_untold"
-        thread.hidden.append(TaskFailure(reason="refusal_denied" if intents & CONFIRMING else reason, turn=number))
+        reason = "refusal_denied" if intents & CONFIRMING else reason
+        thread.untold_refusals.append(TaskFailure(reason=reason, turn=number))
 
     def _booking(self, turn: Turn) -> str:
         """The service whose booking a turn speaks of."""
