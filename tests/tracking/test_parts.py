@@ -71,8 +71,8 @@ def test_many_units_are_not_drawn() -> None:
     den = np.full(MANY_UNITS + 1, 7.0)
     num = rng.binomial(7, 0.6, len(den)).astype(float)
     drawn, linear = (
-        summed_intervals([Summed(np.stack([num[:size], den[:size]]), (0.0, 1.0))], Resampling(200))[0]
+        summed_intervals([Summed(np.stack([num[:size], den[:size]]), (0.0, 1.0))], Resampling(1000))[0]
         for size in (MANY_UNITS, MANY_UNITS + 1)
     )
-    assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-200-0"
-    assert linear.ends == pytest.approx(drawn.ends, abs=2e-4)
+    assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-1000-0"
+    assert linear.ends == pytest.approx(drawn.ends, abs=4e-4)

@@ -180,7 +180,9 @@ def _values(gold_items: Mapping[Item, int], items: Mapping[Item, int], profile: 
         used, fills = values.total(), seen.total()
         if min(used, fills) < _FEW or 4 * len(seen) > fills:
             continue
-        unseen = Counter({v: n for v, n in values.items() if not any(same(known, v) for known in seen)})
+        unseen = Counter(
+            {v: n for v, n in values.items() if v not in seen and not any(same(known, v) for known in seen)}
+        )
         if unseen.total() >= 0.8 * used:
             odd.append(f"{'-'.join(pair)} (such as '{unseen.most_common(1)[0][0]}')")
     if odd:

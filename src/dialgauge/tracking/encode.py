@@ -11,7 +11,7 @@ several values or the profile's match is more lenient than identity; each distin
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Values, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import carries
 from dialgauge.values import EQUAL, Matcher, Pair, Profile, Side, matcher_named
 
 Codes: TypeAlias = NDArray[np.int32]
@@ -124,7 +123,7 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         step = len(pairs)
         filled = self.cell_row.astype(np.int64) * step + pair_of[self.cell_item]
         before = filled[followed[self.cell_row]]
-        kept = np.isin(before + step, filled)
+        kept = np.isin(before + step, filled, assume_unique=True)
         return len(before), len(before) - int(np.count_nonzero(kept))
 
     def filled_at(self, cells: Flags | slice) -> dict[Item, int]:
@@ -140,86 +139,40 @@ def encode(dialogues: Iterable[Dialogue], kind: Kind, items: Items) -> EncodedDi
     keys: dict[str, None] = {}
     offsets = [0]
     present = bytearray()
-    rows = _Cells()
-    blanks = _Cells()
-    state_of, blank_of = attrgetter(kind), attrgetter("blank")
+    sizes, cells, blank_row, blank_item = array("i"), array("i"), array("i"), array("i")
+    state_of = attrgetter(kind)
     for dialogue in dialogues:
         name = dialogue_key(dialogue.id)
         if name in keys:
             raise DialgaugeError("two dialogues have this id (case and .json are ignored)", dialogue=dialogue.id)
         keys[name] = None
         ids.append(dialogue.id)
-        turns = [turn for turn in dialogue.turns if turn.speaker == "user"]
-        states = list(map(state_of, turns))
-        present.extend([state is not None for state in states])
-        rows.extend(map(items.of_state, states))
-        if kind != "judged":
-            blanks.extend(map(items.of_state, map(blank_of, turns)))
+        for turn in dialogue.turns:
+            if turn.speaker != "user":
+                continue
+            state = state_of(turn)
+            numbers = items.of_state(state)
+            sizes.append(len(numbers))
+            cells.extend(numbers)
+            if turn.blank and kind != "judged":
+                absent = items.of_state(turn.blank)
+                blank_row.extend([len(present)] * len(absent))
+                blank_item.extend(absent)
+            present.append(state is not None)
         offsets.append(len(present))
-    cell_row, cell_item = rows.arrays()
-    blank_row, blank_item = blanks.arrays()
     return EncodedDialogues(
         kind,
         ids,
         list(keys),
         np.array(offsets, np.int32),
         np.frombuffer(bytes(present), np.bool_),
-        cell_row,
-        cell_item,
+        np.repeat(np.arange(len(sizes), dtype=np.int32), np.array(sizes, np.int32)),
+        np.array(cells, np.int32),
         len(items),
         items,
-        blank_row,
-        blank_item,
+        np.array(blank_row, np.int32),
+        np.array(blank_item, np.int32),
     )
-
-
-class _Cells:
-    """Items row by row."""
-
-    def __init__(self) -> None:
-        self._sizes, self._items = array("i"), array("i")
-
-    def extend(self, rows: Iterable[Sequence[int]]) -> None:
-        for items in rows:
-            self._sizes.append(len(items))
-            self._items.extend(items)
-
-    def arrays(self) -> tuple[Codes, Codes]:
-        """Row and item of every cell."""
-        sizes = np.array(self._sizes, np.int32)
-        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes), np.array(self._items, np.int32)
-
-
-def kind_carried(dialogues: Sequence[Dialogue]) -> Kind | None:
-    """The first of predicted states, flags and plain states that there are any of."""
-    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
-    return next((kind for kind in kinds if carries(dialogues, kind)), None)
-
-
-def predicted_kind(dialogues: Sequence[Dialogue], name: str) -> Kind:
-    """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
-    kind = kind_carried(dialogues)
-    if kind is not None:
-        return kind
-    raise DialgaugeError(
-        "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
-        "where the replies are states, write them as docs/formats/predictions.md shows",
-        file=name,
-    )
-
-
-def carries_gold(dialogues: Sequence[Dialogue]) -> bool:
-    """Does a prediction file bring its own gold states beside the predictions?"""
-    return carries(dialogues, "state") and (carries(dialogues, "predicted") or carries(dialogues, "judged"))
-
-
-def require_gold(dialogues: Sequence[Dialogue], name: str) -> None:
-    """Gold must have states."""
-    if not carries(dialogues, "state"):
-        raise DialgaugeError(
-            "no turn has a gold state; give a file with annotated states as GOLD, such as the dataset itself",
-            file=name,
-        )
 
 
 #: A side of the comparison, or the flags that stand in for a predicted state; flags are not normalised.

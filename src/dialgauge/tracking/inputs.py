@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -28,7 +29,6 @@ from dialgauge.formats import (
     user_turns,
 )
 from dialgauge.text import Note, counted
-from dialgauge.tracking.encode import carries_gold
 
 if TYPE_CHECKING:
     from dialgauge.formats import AnyFrame
@@ -60,7 +60,7 @@ class Remark(Struct, frozen=True):
     first: str = ""
 
 
-class SystemInput(Struct, frozen=True, eq=False):
+class SystemInput(Struct, frozen=True, eq=False, dict=True):
     """One input, read: its name for people, its dialogues, and what is known of where they came from."""
 
     name: str
@@ -86,9 +86,20 @@ class SystemInput(Struct, frozen=True, eq=False):
     #: What was changed as asked.
     notes: tuple[Note, ...] = ()
 
+    @cached_property
+    def carried(self) -> frozenset[str]:
+        """Which states any of its turns has."""
+        return frozenset(name for name in ("state", "predicted", "judged", "blank") if carries(self.dialogues, name))
+
+    @property
+    def predicts(self) -> bool:
+        """Has it predicted states, or flags that stand for them?"""
+        return not self.carried.isdisjoint(("predicted", "judged"))
+
     @property
     def brings_gold(self) -> bool:
-        return "state" in self.fields and carries_gold(self.dialogues)
+        """Has it its own gold states beside the predictions?"""
+        return self.predicts and "state" in self.carried
 
     def described(self) -> str:
         """What was recognised, for the log: ``augpt: mwzeval, 1,000 dialogues, 7,372 user turns``."""
@@ -109,7 +120,7 @@ class SystemInput(Struct, frozen=True, eq=False):
         The official scores of SGD say themselves what they do with values that mean "absent".
         """
         remarks = list(self.remarks)
-        if not official and (blanks := _blanks(self.dialogues)):
+        if not official and "blank" in self.carried and (blanks := _blanks(self.dialogues)):
             remarks.append(Remark(_FILLED if counts_blanks else _BLANKS, len(blanks), blanks[0]))
         return [
             Note("remarks", f"{each.what}: {each.count:,}{f' (first in {each.first})' if each.first else ''}")
@@ -119,8 +130,6 @@ class SystemInput(Struct, frozen=True, eq=False):
 
 def _blanks(dialogues: Sequence[Dialogue]) -> list[str]:
     """Where slots have a value that means "absent", in formats that keep them apart."""
-    if not carries(dialogues, "blank"):
-        return []
     return [
         f"dialogue {dialogue.id}, turn {number}"
         for dialogue in dialogues

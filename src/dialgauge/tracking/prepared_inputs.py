@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from dialgauge.dialogue import Dialogue, Ontology, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.formats import carries
 from dialgauge.measures import Measure
 from dialgauge.runs import SharedCorpus
 from dialgauge.tracking.align import POLICIES, Aligned, Policy, align
@@ -28,10 +27,7 @@ from dialgauge.tracking.encode import (
     EncodedDialogues,
     Items,
     Kind,
-    carries_gold,
     encode,
-    predicted_kind,
-    require_gold,
 )
 from dialgauge.tracking.inputs import SELF, SystemInput, cut_down, declared_scope
 from dialgauge.tracking.states import StateComparison
@@ -112,21 +108,25 @@ class PreparedInputs:
         shared: EncodedDialogues | None = None
         if gold is not None:
             self._gold = GoldDialogues(gold.dialogues)
-            require_gold(gold.dialogues, gold.path or gold.name)
+            if "state" not in gold.carried:
+                raise DialgaugeError(
+                    "no turn has a gold state; give a file with annotated states as GOLD, such as the dataset itself",
+                    file=gold.path or gold.name,
+                )
             shared = encode(gold.dialogues, "state", self.items)
         self.systems = {system.name: self._system(system, gold, shared) for system in systems}
 
     def _system(self, given: SystemInput, gold: SystemInput | None, shared: EncodedDialogues | None) -> System:
         dialogues, name = with_last_turns(given, gold), given.name
         silent = not len(dialogues) and self.policy == "empty"
-        kind = "predicted" if silent else predicted_kind(dialogues, name)
+        kind = "predicted" if silent else _predicted_kind(given)
         predicted = encode(dialogues, kind, self.items)
         own, corpus = shared, self._gold or GoldDialogues(dialogues)
         scope = declared_scope(dialogues) if gold is not None and kind == "predicted" else {}
         if scope:
             corpus = GoldDialogues(cut_down(corpus.dialogues, scope))
             own = encode(corpus.dialogues, "state", self.items)
-        brings_gold = own is None and carries_gold(dialogues)
+        brings_gold = own is None and given.brings_gold
         if brings_gold:
             own = encode(dialogues, "state", self.items)
         if own is None and kind != "judged":
@@ -192,6 +192,19 @@ class PreparedInputs:
         return frozenset(pair for pair in pairs if pair is not None)
 
 
+def _predicted_kind(system: SystemInput) -> Kind:
+    """What a prediction file offers: predicted states, else flags, else plain states (gold scored against gold)."""
+    kinds: tuple[Kind, ...] = ("predicted", "judged", "state")
+    for kind in kinds:
+        if kind in system.carried:
+            return kind
+    raise DialgaugeError(
+        "no turn has a state, so there is nothing to score as tracking; response files of policy models have none; "
+        "where the replies are states, write them as docs/formats/predictions.md shows",
+        file=system.name,
+    )
+
+
 #: The format whose predictions have the shape of the dataset itself: its states may be predicted ones.
 _SAME_SHAPE = "sgd"
 _ORDER = "the gold file comes first, then the predictions: GOLD PRED..."
@@ -215,18 +228,18 @@ def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> N
 
 
 def _no_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> str:
-    has_states = carries(gold.dialogues, "state")
-    if not _predicts(gold):
+    has_states = "state" in gold.carried
+    if not gold.predicts:
         broken = gold.kind == "predictions" and not has_states
         return f"it is a predictions file ({gold.format}) without gold states" if broken else ""
     # Dialogues in memory come under a name, gold=..., which says what is meant: refused only if they are swapped.
-    if not gold.path and any(map(_predicts, systems)):
+    if not gold.path and any(system.predicts for system in systems):
         return ""
     return f"it carries predictions{' alongside its gold states' if has_states else ''}"
 
 
 def _no_predictions(system: SystemInput, gold: SystemInput | None) -> str:
-    if _predicts(system) or not carries(system.dialogues, "state") or not (system.path or system.read_as):
+    if system.predicts or "state" not in system.carried or not (system.path or system.read_as):
         return ""
     foreign = system.kind == "predictions" and not {"predicted", "judged"} & system.fields
     may_predict = system.format == _SAME_SHAPE or foreign
@@ -243,10 +256,6 @@ def _no_predictions(system: SystemInput, gold: SystemInput | None) -> str:
     return ""
 
 
-def _predicts(system: SystemInput) -> bool:
-    return carries(system.dialogues, "predicted") or carries(system.dialogues, "judged")
-
-
 def _has_acts(system: SystemInput) -> bool:
     return any(turn.acts for dialogue in system.dialogues for turn in dialogue.turns)
 
@@ -256,9 +265,9 @@ def _refused(culprit: SystemInput, message: str, inputs: Sequence[SystemInput]) 
     paths = " ".join(each.path for each in inputs)
     hint = ""
     if all(each.path for each in inputs):
-        if all(_predicts(each) and carries(each.dialogues, "state") for each in inputs):
+        if all(each.brings_gold for each in inputs):
             hint = f"; for the gold states inside each file write {SELF} first: {SELF} {paths}"
-        elif sum(not _predicts(each) for each in inputs) == 1:
-            hint = f", here {' '.join(each.path for each in sorted(inputs, key=_predicts))}"
+        elif sum(not each.predicts for each in inputs) == 1:
+            hint = f", here {' '.join(each.path for each in sorted(inputs, key=lambda each: each.predicts))}"
     advice = "--accept roles scores them as they are"
     return DialgaugeError(f"{message}; {_ORDER}{hint}", file=culprit.path or culprit.name, advice=advice)

@@ -27,7 +27,6 @@ from msgspec.structs import replace
 
 from dialgauge.dialogue import Dialogue, Turn, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import carries
 from dialgauge.text import Note, counted, some_of
 from dialgauge.tracking.inputs import SystemInput
 from dialgauge.yaml_file import read_yaml
@@ -63,7 +62,7 @@ def read_renaming(given: Renaming | Mapping[str, Mapping[str, str]] | str | Path
 
 def renamed(system: SystemInput, renaming: Renaming) -> SystemInput:
     """The predictions under their new names, and notes on what was renamed."""
-    predicts = carries(system.dialogues, "predicted") or carries(system.dialogues, "judged")
+    predicts = system.predicts
     #: What of a turn was predicted; in SGD's format it is called the state.
     sides = ("predicted", "blank", "judged") if predicts else ("state", "blank")
     names = _Names(renaming)

@@ -307,7 +307,7 @@ def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, s
 
 
 def _of_slots(cells: Cells, chosen: Flags) -> Cells:
-    kept = chosen[cells[1]]
+    kept = np.flatnonzero(chosen[cells[1]])
     return cells[0][kept], cells[1][kept], cells[2][kept]
 
 

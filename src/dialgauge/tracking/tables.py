@@ -35,7 +35,6 @@ import polars as pl
 
 from dialgauge.dialogue import Turn
 from dialgauge.measures import (
-    MANY_UNITS,
     Evidence,
     Measure,
     Resampling,
@@ -61,6 +60,8 @@ if TYPE_CHECKING:
     from dialgauge.tracking.states import FilledSlots, StateComparison
 
 PART_SCORES, PART_SUMS = "part_scores", "part_sums"
+#: Of more dialogues a run keeps the scores of parts, not their sums.
+_MANY_DIALOGUES = 20_000
 #: The measures of a slot: how often it is right, its recall, its F1.
 _OF_SLOTS = ("JGA", "AGA", "F1")
 
@@ -87,7 +88,7 @@ class RunParts:
 
     def tables(self) -> Mapping[str, Callable[[], pl.DataFrame]]:
         """The functions that make the tables."""
-        few = all(len(group.ids) <= MANY_UNITS for group in self._groups)
+        few = all(len(group.ids) <= _MANY_DIALOGUES for group in self._groups)
         return {PART_SCORES: self._score_table} | ({PART_SUMS: self._sums_table} if few else {})
 
     def _of_states(self) -> list[Part]:
@@ -120,7 +121,7 @@ class RunParts:
         found = []
         for group in self._groups:
             parts = group.parts()
-            few = len(group.ids) <= MANY_UNITS
+            few = len(group.ids) <= _MANY_DIALOGUES
             measures = [part.measures for part in parts if part.turns]
             together = [[each for some in measures for each in some]] if few else measures
             # Of many dialogues one part after the other, without sums: they need not fit the memory.
@@ -283,26 +284,27 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     aligned, theirs = comparison.aligned, system.predicted.offsets
     rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
     predicted = aligned.predicted_row[rows]
-    owners = np.searchsorted(theirs, predicted, side="right") - 1
+    owners = np.where(predicted < 0, -1, np.searchsorted(theirs, predicted, side="right") - 1)
     answers: list[Turn | None] = []
     known, turns = -1, list[Turn]()
-    for row, owner in zip(predicted.tolist(), owners.tolist(), strict=True):
-        if row >= 0 and owner != known:
+    for owner, place in zip(owners.tolist(), (predicted - theirs[owners]).tolist(), strict=True):
+        if owner >= 0 and owner != known:
             known, turns = owner, list(system.dialogues[owner].user_turns())
-        answers.append(turns[row - int(theirs[owner])] if row >= 0 else None)
+        answers.append(turns[place] if owner >= 0 else None)
     states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in answers]
+    lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
     worded = system.gold_corpus.user_turns[1][aligned.gold_row[rows]]
     words = [
         turn.text if turn is not None and turn.text and not own else None
         for turn, own in zip(answers, worded.tolist(), strict=True)
     ]
-    distinct = {id(state): state for state in states}  # turns share what is written the same in their file
-    lines = msgspec.json.Encoder().encode_lines(distinct.values()).decode().split("\n")
-    written = [None if state is None else line for state, line in zip(distinct.values(), lines, strict=False)]
-    places = dict(zip(distinct, range(len(distinct)), strict=True))
-    state = coded(written, np.array([places[id(state)] for state in states], np.int64))
-    text = pl.Series(words, dtype=pl.String)
-    return pl.DataFrame({**_places(comparison, system, rows), "state": state, "text": text})
+    return pl.DataFrame(
+        {
+            **_places(comparison, system, rows),
+            "state": pl.Series([None if line == "null" else line for line in lines[: len(states)]], dtype=pl.String),
+            "text": pl.Series(words, dtype=pl.String),
+        }
+    )
 
 
 def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, pl.Series]:
