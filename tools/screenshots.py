@@ -1,16 +1,20 @@
-"""Pictures of the explorer and the report for the documentation, made from the runs of the demo.
+"""Pictures of the explorer and the report: for a designer to look at, and those that the documentation shows.
 
-    make screenshots        (or: python tools/screenshots.py [FOLDER])
+    python tools/screenshots.py FOLDER [--store RUNS] [--page NAME ...] [--whole]
+    make screenshots        (the pictures of the documentation, from the runs of the demo)
 
-Every page in light and dark, wide and narrow, goes to FOLDER (default: a temporary one, to look at); those that the
-documentation shows go to docs/images.
+Without --store the demo is run first. FOLDER gets every page (one of each kind that the store has runs for) in light
+and dark at 1440, 900 and 390 pixels, as PAGE-THEME-WIDTH.png: what stands on the first screen, or all of it (--whole).
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, sync_playwright
 
@@ -20,71 +24,107 @@ from dialgauge.runs import Run, Store
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+THEMES, WIDTHS, HEIGHT = ("light", "dark"), (1440, 900, 390), 900
+#: No picture is taller; a browser refuses much more.
+_TALLEST = 6000
+#: What the documentation shows: page, theme, name and size of the picture.
+SHOWN = [
+    ("runs", "light", "wide"), ("tracking", "light", "wide"), ("dialogue", "light", "wide"), ("side", "dark", "wide"),
+    ("compare", "light", "wide"), ("lab-dialogue", "light", "wide"), ("dialogue", "dark", "narrow"),
+    ("report", "light", "wide"),
+]  # fmt: skip
 SIZES = {"wide": (1180, 760), "narrow": (400, 800)}
-#: Which pictures the documentation shows: page, theme, size.
-SHOWN = {
-    ("runs", "light", "wide"), ("run", "light", "wide"), ("dialogue", "light", "wide"), ("side", "dark", "wide"),
-    ("compare", "light", "wide"), ("lab", "light", "wide"), ("dialogue", "dark", "narrow"), ("report", "light", "wide"),
-}  # fmt: skip
+#: How pictures of the documentation are called where the page is called otherwise.
+_CALLED = {"tracking": "run", "lab-dialogue": "lab"}
 
 
 def main() -> None:
-    """Run the demo, serve its store, and take all pictures."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="dialgauge-pictures-"))
+    """Serve a store and take pictures of its pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--store", type=Path)
+    parser.add_argument("--page", action="append", default=[])
+    parser.add_argument("--whole", action="store_true")
+    asked = parser.parse_args()
+    folder = asked.folder or Path(mkdtemp(prefix="dialgauge-pictures-"))
     folder.mkdir(parents=True, exist_ok=True)
-    demo = folder / "demo"
+    store = Store(asked.store or demo(folder))
+    runs = store.survey().runs
+    with served(store) as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        found = {name: address for name, address in pages(site, runs, folder) if not asked.page or name in asked.page}
+        for name, address in found.items():
+            for theme in THEMES:
+                for width in WIDTHS:
+                    target = folder / f"{name}-{theme}-{width}.png"
+                    take(browser, address, theme, (width, HEIGHT), target, whole=asked.whole)
+        for name, theme, size in SHOWN if asked.store is None else ():
+            target = IMAGES / f"explorer-{_CALLED.get(name, name)}-{theme}-{size}.png"
+            take(browser, found[name], theme, SIZES[size], target)
+        browser.close()
+    sys.stdout.write(f"pictures of {', '.join(found)}: {folder}\n")
+
+
+def demo(folder: Path) -> Path:
+    """The store of a small demo."""
     try:
-        dialgauge(["demo", "--out", str(demo), "--dialogues", "60"])
+        dialgauge(["demo", "--out", str(folder / "demo"), "--dialogues", "60"])
     except SystemExit as end:
         if end.code:
             raise
-    store = Store(demo / "runs")
-    runs = store.survey().runs
-    report = write_report(demo / "trackers.html", [run for run in runs if run.kind == "tracking"], title="Two trackers")
-    with served(store) as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        for name, address in {**pages(site, runs), "report": report.as_uri()}.items():
-            take(browser, name, address, folder)
-        browser.close()
-    sys.stdout.write(f"all pictures: {folder}; those of the documentation: {IMAGES}\n")
+    return folder / "demo" / "runs"
 
 
-def pages(site: str, runs: list[Run]) -> dict[str, str]:
-    """What to look at: one page of each kind."""
-    latest, stubborn = (next(run for run in runs if run.name == name) for name in ("latest", "stubborn"))
-    town = next(run for run in runs if run.kind == "lab")
-    replies = next(run for run in runs if run.kind == "responses" and "nearest" in run.name)
-    both = f"run={latest.id}&run={stubborn.id}"
-    dialogue = next(iter(latest.dialogues())).id
-    failed = town.table("conversations").filter(~town.table("conversations")["strict"])["dialogue"][0]
-    return {
-        "runs": f"{site}/",
-        "run": f"{site}/runs/{latest.id}",
-        "dialogues": f"{site}/runs/{latest.id}/dialogues?sort=JGA",
-        "dialogue": f"{site}/runs/{stubborn.id}/dialogue?id={dialogue}",
-        "compare": f"{site}/compare?{both}",
-        "side": f"{site}/side?{both}&id={dialogue}",
-        "lab": f"{site}/runs/{town.id}/dialogue?id={failed}",
-        "lab-run": f"{site}/runs/{town.id}",
-        "replies": f"{site}/runs/{replies.id}/dialogue?id={next(iter(replies.dialogues())).id}",
-        "nothing": f"{site}/runs/none",
-    }
+def pages(site: str, runs: list[Run], folder: Path) -> Iterator[tuple[str, str]]:
+    """One page of each kind by name: its address."""
+    yield "runs", f"{site}/"
+    yield "nothing", f"{site}/runs/none"
+    kinds: dict[str, list[Run]] = {}
+    for run in runs:
+        kinds.setdefault(run.kind, []).append(run)
+    for kind, own in kinds.items():
+        run = own[0]
+        yield kind, f"{site}/runs/{run.id}"
+        if run.has_corpus:
+            worst = worst_of(run)
+            yield f"{kind}-dialogue", f"{site}/runs/{run.id}/dialogue?id={quote(worst)}"
+            yield f"{kind}-list", f"{site}/runs/{run.id}/dialogues"
+    first, second = kinds["tracking"][:2]
+    both = f"run={first.id}&run={second.id}"
+    yield "compare", f"{site}/compare?{both}"
+    yield "dialogue", f"{site}/runs/{second.id}/dialogue?id={quote(worst_of(second))}"
+    yield "side", f"{site}/side?{both}&id={quote(worst_of(second))}"
+    for run in runs:
+        if "trials" in run.tables and run.kind == "trials":
+            tried = run.table("trials").group_by("task").agg("dialogue", "success")
+            flips = tried.filter(tried["success"].list.n_unique() > 1).sort("task")
+            if flips.height:
+                ids = "&".join(f"id={quote(name)}" for name in flips["dialogue"][0])
+                yield "trials-beside", f"{site}/runs/{run.id}/side?{ids}"
+                break
+    report = write_report(folder / "report.html", [first, second], title="Two trackers", dialogues=10)
+    yield "report", report.as_uri()
 
 
-def take(browser: Browser, name: str, address: str, folder: Path) -> None:
-    """Pictures of one page."""
-    for theme in ("light", "dark"):
-        for size, (width, height) in SIZES.items():
-            scheme = "dark" if theme == "dark" else "light"
-            context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})  # type: ignore[arg-type]
-            page = context.new_page()
-            page.goto(address)
-            page.wait_for_load_state("networkidle")
-            page.wait_for_timeout(400)
-            shown = (name, theme, size) in SHOWN
-            target = IMAGES / f"explorer-{name}-{theme}-{size}.png" if shown else folder / f"{name}-{theme}-{size}.png"
-            page.screenshot(path=target)
-            context.close()
+def worst_of(run: Run) -> str:
+    """The dialogue that a run's list begins with."""
+    from dialgauge.report import worst_dialogues
+
+    return worst_dialogues(run, 1)[0]
+
+
+def take(
+    browser: Browser, address: str, theme: str, size: tuple[int, int], target: Path, *, whole: bool = False
+) -> None:
+    """One picture."""
+    scheme = "dark" if theme == "dark" else "light"
+    context = browser.new_context(color_scheme=scheme, viewport={"width": size[0], "height": size[1]})  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(address)
+    tall = page.evaluate("document.documentElement.scrollHeight") if whole else size[1]
+    area = {"x": 0, "y": 0, "width": size[0], "height": min(tall, _TALLEST)}
+    page.screenshot(path=target, full_page=whole, clip=area)  # type: ignore[arg-type]
+    context.close()
 
 
 if __name__ == "__main__":
