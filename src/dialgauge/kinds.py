@@ -156,12 +156,13 @@ BUILT_IN = {
         ),
         Kind(
             "interaction",
+            title="Live conversations",
             pairing="dialgauge.lab.pairing:PAIRING",
             view="dialgauge.responses.views:VIEW",
             measured_on=("task", "half"),
             headline=("completed",),
         ),
-        Kind("study", view="dialgauge.lab.study_views:VIEW"),
+        Kind("study", title="Study", view="dialgauge.lab.study_views:VIEW"),
     )
 }
 

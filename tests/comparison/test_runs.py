@@ -141,7 +141,7 @@ def test_the_dialogues_that_make_the_difference_are_listed_with_the_first_turn_t
     runs = [run_of("a", "chess", sums, "yes"), run_of("b", "chess", {**sums, "D1": (0.0, 1.0)}, "no")]
     (row,) = compare_runs(runs, resamples=20).page(["divergences"]).tables["divergences"].records()
     assert (row["dialogue"], row["a"], row["b"]) == ("D1", 1.0, 0.0)
-    assert row["part"] == pytest.approx(1 / 3)
+    assert row["adds"] == pytest.approx(1 / 3)
 
 
 def test_measures_that_are_no_sums_are_named() -> None:

@@ -48,8 +48,8 @@ def divergences(comparison: Comparison, measure: str = "", better: str = "") -> 
             unit,
             Column(first, number),
             Column(second, number),
-            Column("part", Number(number.digits, number.percent, signed=True), help="of the difference", spare=1),
-            Column("message", help="the first that differs"),
+            Column("adds", Number(number.digits, number.percent, signed=True), help="to the difference", spare=1),
+            Column("message", help="the first in which they differ"),
             Column(f"{first} there", spare=2),
             Column(f"{second} there", spare=2),
         ],
@@ -133,4 +133,4 @@ def _dialogue_values(run: Run) -> Mapping[str, float]:
 def _facts_alone(turn: Turn, other: Turn) -> str:
     """What stands around the words of a turn and not around the other's."""
     rows = [row for row in turn.facts if row not in other.facts]
-    return "; ".join(" ".join(str(value) for value in row if value) for row in rows)[:_LETTERS]
+    return "; ".join(" · ".join(str(value) for value in row if value) for row in rows)[:_LETTERS]

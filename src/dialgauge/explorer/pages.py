@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -40,6 +41,10 @@ _SIDES = 8
 _KIND, _TAG, _TEXT = "kind", "tag", "text"
 
 
+#: A run with the labels that people gave it.
+_Tagged: TypeAlias = tuple[Run, Sequence[str]]
+
+
 @dataclass(frozen=True)
 class Pages:
     """The pages over a store."""
@@ -50,13 +55,16 @@ class Pages:
         """All runs, those that can be compared in one table."""
         every = [(run, self.library.annotations(run).tags) for run in self.library.runs()]
         shown = [(run, tags) for run, tags in every if _fits(run, tags, asked)]
-        groups: dict[tuple[object, ...], list[tuple[Run, Sequence[str]]]] = {}
+        groups: dict[tuple[object, ...], list[_Tagged]] = {}
         for run, tags in shown:
             groups.setdefault(self.library.group_of(run), []).append((run, tags))
-        tables = {
-            f"group-{number}": _group_table(own)
-            for number, own in enumerate(sorted(groups.values(), key=lambda own: -len(own)))
-        }
+        alone: dict[str, list[_Tagged]] = {}
+        for own in groups.values():
+            if len(own) == 1:
+                alone.setdefault(own[0][0].kind, []).extend(own)
+        several = sorted((own for own in groups.values() if len(own) > 1), key=lambda own: -len(own))
+        made = [*map(_group_table, several), *map(_single_table, alone.values())]
+        tables = {f"group-{number}": table for number, table in enumerate(made)}
         folder = str(self.library.store.folder)
         return Page(
             title="Runs",
@@ -152,7 +160,7 @@ def _fits(run: Run, tags: Sequence[str], asked: Mapping[str, str]) -> bool:
     )
 
 
-def _run_choices(every: Sequence[tuple[Run, Sequence[str]]], asked: Mapping[str, str]) -> list[Choice]:
+def _run_choices(every: Sequence[_Tagged], asked: Mapping[str, str]) -> list[Choice]:
     kinds: dict[str, int] = {}
     tagged: dict[str, int] = {}
     for run, tags in every:
@@ -167,25 +175,42 @@ def _run_choices(every: Sequence[tuple[Run, Sequence[str]]], asked: Mapping[str,
     return [*choices, Choice(name=_TEXT, label="words", chosen=asked.get(_TEXT, ""))]
 
 
-def _group_table(group: Sequence[tuple[Run, Sequence[str]]]) -> Table:
-    """Runs that can be compared, the best first."""
-    kind = kind_named(group[0][0].kind)
-    measure = next((name for name in kind.headline for run, _ in group if name in run.scores), "score")
-    spare = [Column(name, spare=place) for place, name in enumerate(("scored", "tags", "created"), start=1)]
-    table = Table(
-        ", ".join([kind.heading, *_measured_on(group[0][0])]),
-        ["run", Column(measure), *spare],
-        chart=Chart("intervals", (measure,)),
-        chosen_from=True,
-    )
+def _group_table(group: Sequence[_Tagged]) -> Table:
+    """Runs that can be compared, the best first, to choose from."""
+    measure, table = _run_table(group, ", ".join([kind_named(group[0][0].kind).heading, *_measured_on(group[0][0])]))
+    table.chosen_from = True
     names = system_names([run for run, _ in group])
     rows = sorted(zip(names, group, strict=True), key=lambda row: _goodness(row[1][0], measure))
     for name, (run, tags) in rows:
-        unit = next(iter(run.coverage.units.items()), None)
-        scored = "" if unit is None or unit[1].scored is None else f"{unit[1].scored:,} {unit[0]}"
-        score = score_cell(run.scores.get(measure))
-        table.add(Cell(name, link=Link(runs=(run.id,))), score, scored, ", ".join(tags), _created(run))
+        table.add(*_run_row(name, run, tags, measure))
     return table
+
+
+def _single_table(group: Sequence[_Tagged]) -> Table:
+    """Runs of one kind of which none can be compared with another, the newest first."""
+    measure, table = _run_table(group, kind_named(group[0][0].kind).heading)
+    if len(group) > 1:
+        table.notes.append("Each of these runs is about dialogues of its own, so no two of them can be compared.")
+    for run, tags in group:
+        name = ", ".join([run.name, *_measured_on(run)]) if len(group) > 1 else run.name
+        table.add(*_run_row(name, run, tags, measure))
+    return table
+
+
+def _run_table(group: Sequence[_Tagged], title: str) -> tuple[str, Table]:
+    """The measure that heads a list of runs, and the list without rows."""
+    headline = kind_named(group[0][0].kind).headline
+    measure = next((name for name in headline for run, _ in group if name in run.scores), "")
+    spare = [Column(name, spare=place) for place, name in enumerate(("scored", "tags", "created"), start=1)]
+    chart = Chart("intervals", (measure,)) if measure else None
+    return measure, Table(title, ["run", Column(measure or "score"), *spare], chart=chart)
+
+
+def _run_row(name: str, run: Run, tags: Sequence[str], measure: str) -> list[Cell | str]:
+    unit = next(iter(run.coverage.units.items()), None)
+    scored = "" if unit is None or unit[1].scored is None else f"{unit[1].scored:,} {unit[0]}"
+    score = score_cell(run.scores.get(measure))
+    return [Cell(name, link=Link(runs=(run.id,))), score, scored, ", ".join(tags), _created(run)]
 
 
 def _measured_on(run: Run) -> list[str]:

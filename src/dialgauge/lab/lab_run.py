@@ -227,7 +227,10 @@ def _labelled(config: LabConfig) -> dict[str, dict[str, Any]]:
 
 
 def _name(config: LabConfig) -> str:
-    return f"{config.system}-{config.user}"
+    """Both agents, with settings that they share once."""
+    shared = str(config.user).removeprefix(config.user.name)
+    system = str(config.system)
+    return f"{system.removesuffix(shared) if shared else system}-{config.user}"
 
 
 def lab_signature(loaded: LoadedDomain, config: LabConfig) -> Signature:

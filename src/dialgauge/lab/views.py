@@ -465,7 +465,7 @@ def _calls(calls: Sequence[Call]) -> Table:
     table = Table("", ["call", "arguments", "outcome", "rows"])
     for call in calls:
         arguments = ", ".join(f"{slot} {value}" for slot, value in call.given.items())
-        tone: Tone = "warn" if call.found == 0 else "bad" if call.failed else "plain"
+        tone: Tone = "bad" if call.failed else "plain"
         words = call.outcome_words or "no outcome recorded"
         table.add(f"{call.name} {call.domain}".strip(), arguments, Cell(words, tone=tone), len(call.rows) or None)
     return table
@@ -487,7 +487,7 @@ def _heard(said: Sequence[Act] | None, heard: Sequence[Act] | None) -> Table:
     for item in lost:
         table.add(_words(item), None, Cell("missed", tone="bad"))
     for item in invented:
-        table.add(None, _words(item), Cell("never said", tone="warn"))
+        table.add(None, _words(item), Cell("never said", tone="bad"))
     for own, other in right:
         table.add(_words(own), _words(other), Cell("understood", tone="good"))
     return table

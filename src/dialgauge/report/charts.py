@@ -26,7 +26,7 @@ _WIDTH, _LABELS, _ROW, _HEIGHT, _MARGIN, _TITLE = 720, 220, 24, 280, 48, 28
 _STRIP = 80
 #: Colours of a picture outside a page; the style sheet of pages has its own.
 _COLOURS = {
-    "plain": "#66758a", "good": "#2c9a62", "bad": "#d5544b", "warn": "#b57d0c",
+    "plain": "#66758a", "good": "#2c9a62", "bad": "#d5544b", "warn": "#b57d0c", "bad-1": "#8c2a23", "bad-2": "#f0b5b0",
     "series-0": "#2b4fd0", "series-1": "#0a7f86", "series-2": "#b8318a", "series-3": "#8347c9", "series-4": "#66758a",
 }  # fmt: skip
 #: Shades of a heat map, from the least value to the largest, and how many of them have dark letters.
@@ -90,9 +90,11 @@ class RowChart:
         return len(self.columns) > 1
 
     def look(self, column: Column) -> str:
-        """How a column is drawn: in its tone as a part of a bar, else as a series among others."""
-        toned = self.kind == "bars" and (column.tone != "plain" or not self.keyed)
-        return column.tone if toned else f"series-{self.columns.index(column)}"
+        """How a column is drawn: as a part of a bar in its tone, in a shade of it where others have it too."""
+        if self.kind != "bars" or (column.tone == "plain" and self.keyed):
+            return f"series-{self.columns.index(column)}"
+        shade = [other for other in self.columns if other.tone == column.tone].index(column)
+        return f"{column.tone}-{shade}" if shade else column.tone
 
     def total(self, row: Sequence[Cell]) -> float:
         """The length of a bar; 0 if there are no bars."""
@@ -302,8 +304,7 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
     points = [(float(row[0].value), row) for row in table.rows if isinstance(row[0].value, int | float)]
     points.sort(key=lambda point: point[0])
     places = [place for place, _ in points]
-    ticks = tuple(places) if len(places) <= _TICKS else tuple(places[:: math.ceil(len(places) / _TICKS)])
-    across = Axis(min(places), max(*places, min(places) + 1), ticks)
+    across = _across(table.columns[0], places)
     drawn = [(index, column) for index, column in enumerate(table.columns) if column.name in columns]
     along = _axis([(column, row[index]) for _, row in points for index, column in drawn])
     width, depth = _WIDTH - 3 * _MARGIN, _HEIGHT - _MARGIN
@@ -317,13 +318,16 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
     pieces = []
     for tick in along.ticks:
         pieces.append(f'<line class="axis" x1="{_MARGIN}" x2="{_MARGIN + width}" y1="{y(tick)}" y2="{y(tick)}"/>')
-        pieces.append(f'<text x="{_MARGIN - 6}" y="{y(tick) + 4}" text-anchor="end">{along.number.text(tick)}</text>')
-    if along.number.percent:
-        pieces.append(f'<text x="{_MARGIN - 6}" y="{_HEIGHT - 16}" text-anchor="end" class="quiet">%</text>')
-    pieces += [f'<text x="{x(tick)}" y="{_HEIGHT - 16}" text-anchor="middle">{tick:g}</text>' for tick in across.ticks]
+        unit = "%" if along.number.percent and tick == along.ticks[-1] else ""
+        label = f"{along.number.text(tick)}{unit}"
+        pieces.append(f'<text x="{_MARGIN - 6}" y="{y(tick) + 4}" text-anchor="end">{label}</text>')
+    pieces += [
+        f'<text x="{x(tick)}" y="{_HEIGHT - 16}" text-anchor="middle">{across.number.text(tick)}</text>'
+        for tick in across.ticks
+    ]
     pieces.append(
         f'<text x="{_MARGIN + width / 2}" y="{_HEIGHT - 1}" text-anchor="middle" class="quiet">'
-        f"{_text(table.columns[0].name)}</text>"
+        f"{_text(table.columns[0].name)}{', %' if across.number.percent else ''}</text>"
     )
     names = []
     for number, (index, column) in enumerate(drawn):
@@ -337,6 +341,8 @@ def _curves(table: Table, columns: Sequence[str]) -> tuple[float, list[str]]:
             pieces.append(f'<polygon class="series-{number % 5} band" points="{edge}"/>')
         path = " ".join(f"{left},{top}" for left, top in curve)
         pieces.append(f'<polyline class="series-{number % 5} curve" points="{path}" stroke-width="2"/>')
+        if len(curve) <= _TICKS:
+            pieces += [f'<circle class="series-{number % 5}" cx="{left}" cy="{top}" r="3"/>' for left, top in curve]
         names.append((curve[-1][1], curve[-1][0], f"series-{number % 5}", column.name))
     lowest = 0.0
     for top, left, look, name in sorted(names):  # pushed apart where curves end close together
@@ -388,6 +394,18 @@ def _axis(drawn: Sequence[tuple[Column, Cell]]) -> Axis:
     digits = max(0, -math.floor(math.log10(100 * step if percent else step)))
     ticks = tuple(step * place for place in range(first, max(last, first + 1) + 1))
     return Axis(ticks[0], ticks[-1], ticks, Number(digits, percent, signed))
+
+
+def _across(column: Column, places: Sequence[float]) -> Axis:
+    """All places are labelled where they are a few whole numbers, else round numbers between them."""
+    low, high, percent = min(places), max(places), column.number.percent
+    high = high if high > low else low + 1
+    if len(places) <= _TICKS and all(place == int(place) for place in places) and not percent:
+        return Axis(low, high, tuple(places), Number(0))
+    step = _round_step((high - low) / 8)
+    ticks = tuple(step * place for place in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1))
+    digits = max(0, -math.floor(math.log10(100 * step if percent else step)))
+    return Axis(low, high, ticks, Number(digits, percent))
 
 
 def _round_step(least: float) -> float:

@@ -27,8 +27,10 @@ from dialgauge.text import plain
 _MOST_ROWS = 500
 #: Letters of all columns of a table that stands beside another one, and those that a chart takes.
 _HALF_PAGE, _CHART = 75, 25
-#: Names up to this length are never broken, and words up to that one never coloured.
-_LONG_NAME, _SHORT_WORD = 36, 2
+#: Up to so many columns have their intervals beside the values, more of them below.
+_BESIDE = 4
+#: Names up to this length are never broken, nor words of heads up to that one; words up to the last never coloured.
+_LONG_NAME, _LONG_WORD, _SHORT_WORD = 36, 14, 2
 #: Labels of links to other pages.
 _WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ its list"}
 #: Bold and code within a line of what was said.
@@ -189,13 +191,15 @@ class Grid:
         self.rows, self.folded = table.rows[:first], table.rows[first:last]
         self.more = len(table) - first
         self.cut = len(table) > last
+        with_interval = [index for index in self.numeric if any(row[index].low is not None for row in table.rows)]
+        self.dense = len(with_interval) > _BESIDE
 
     def head(self, index: int) -> str:
-        """The classes of a column's head: numbers on the right, and how early a narrow page leaves the column out."""
-        spare = self._table.columns[index].spare
-        return " ".join(
-            [*(["number"] if index in self.numeric else []), *([f"spare-{min(spare, 3)}"] if spare else [])]
-        )
+        """The classes of a column: numbers, names that a narrow page breaks, how early it leaves the column out."""
+        column = self._table.columns[index]
+        kinds = {"number": index in self.numeric, f"spare-{min(column.spare, 3)}": column.spare > 0}
+        kinds["long"] = max(map(len, column.name.split()), default=0) > _LONG_WORD
+        return " ".join(kind for kind, is_so in kinds.items() if is_so)
 
     def look(self, index: int, cell: Cell) -> str:
         """The classes of a cell: its column's, names in one piece, the colour of its tone."""
@@ -209,7 +213,9 @@ class Grid:
 
 
 def is_narrow(table: Table) -> bool:
-    """Whether a table is small enough to stand beside another one."""
+    """Whether a table is small enough to stand beside another one; curves have the size of a picture."""
+    if table.chart is not None and table.chart.kind in ("lines", "strips"):
+        return False
     widths = [
         max(len(word) for word in (table.columns[index].name, *_texts(table, index))) + 2 for index in table.shown
     ]

@@ -30,11 +30,19 @@ class Remark(Struct, frozen=True):
     note: str = ""
 
 
+class Headline(Struct, frozen=True):
+    """The number that counts, with its name and what it is in a few words."""
+
+    name: str
+    cell: Cell
+    meaning: str = ""
+
+
 class Page(Struct, frozen=True, kw_only=True):
     """A page: its answer in a sentence and a number, then the tables and dialogues that the answer rests on.
 
     ``runs``       the ids of the runs it is about
-    ``headline``   the number that counts, with its name
+    ``headline``   the number that counts
     ``warnings``   what puts its numbers in doubt; comes before them
     ``open``       the tables that a page shows at once, others folded below them; none: all
     ``dialogues``  each as one run has it, or several beside each other
@@ -47,7 +55,7 @@ class Page(Struct, frozen=True, kw_only=True):
     title: str
     runs: Sequence[str] = ()
     verdict: str = ""
-    headline: tuple[str, Cell] | None = None
+    headline: Headline | None = None
     warnings: Sequence[str] = ()
     tables: Mapping[str, Table] = {}
     open: Sequence[str] = ()

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.kinds import kind_named
 from dialgauge.report.dialogues import PAGE, PAGE_SIZE, dialogue_list
-from dialgauge.report.page import Page
-from dialgauge.report.scores import score_cell, score_table
+from dialgauge.report.page import Headline, Page
+from dialgauge.report.scores import meaning_of, score_cell, score_table
 from dialgauge.report.stored import made, stored_as_expected
 from dialgauge.report.table import Link, Table
 from dialgauge.report.transcript import Transcript
@@ -50,7 +50,9 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
         title=f"{run.name}: {kind.heading.lower()}",
         runs=[run.id],
         verdict=made(lambda: view.verdict(run), ""),
-        headline=(headline, score_cell(run.scores[headline])) if headline else None,
+        headline=Headline(headline, score_cell(run.scores[headline]), meaning_of(headline, run.kind)[1])
+        if headline
+        else None,
         warnings=made(lambda: view.warnings(run), []),
         tables=made_tables(run_tables(run), names),
         open=["scores", *leading, *view.screen, "dialogues"] if names is None else [],

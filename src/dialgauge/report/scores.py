@@ -50,7 +50,7 @@ def score_table(runs: Sequence[Run], names: Sequence[str] = (), heads: Sequence[
     for name in measures:
         unit = next((run.scores[name].unit for run in runs if name in run.scores), None)
         row = [score_cell(run.scores.get(name)) for run in runs]
-        table.add(name, *row, "%" if unit == "share" else unit, meaning_of(name, runs[0].kind))
+        table.add(name, *row, "%" if unit == "share" else unit, meaning_of(name, runs[0].kind)[0])
     return table
 
 
@@ -83,8 +83,9 @@ def part_of(measure: str) -> str:
     return measure.partition("[")[2].removesuffix("]")
 
 
-def meaning_of(measure: str, kind: str) -> str:
-    """What a measure is, in a few words; empty if no card says it."""
+def meaning_of(measure: str, kind: str) -> tuple[str, str]:
+    """What a measure is, in a few words and in a sentence; both empty if no card says it."""
     with suppress(DialgaugeError):
-        return measure_of_kind(measure, kind).card.title
-    return ""
+        card = measure_of_kind(measure, kind).card
+        return card.title, card.summary
+    return "", ""

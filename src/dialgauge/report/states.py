@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from dialgauge.report.table import Cell, Table, Tone
-from dialgauge.text import some_of
+from dialgauge.text import counted, some_of
 
 if TYPE_CHECKING:
     from dialgauge.dialogue import State, Turn
@@ -17,7 +17,7 @@ Slots: TypeAlias = Mapping[str, tuple[str, str, str]]
 RIGHT = "right"
 #: What happens to slots, and how it is coloured.
 ERRORS: Mapping[str, str] = {"wrong": "wrong value", "missed": "missed", "spurious": "spurious"}
-_TONES: Mapping[str, Tone] = {RIGHT: "good", "wrong": "bad", "missed": "bad", "spurious": "warn"}
+_TONES: Mapping[str, Tone] = {RIGHT: "good", "wrong": "bad", "missed": "bad", "spurious": "bad"}
 #: What some sources put before the slots of a booking.
 _BOOKING = "book"
 
@@ -27,7 +27,7 @@ def state_table(slots: Slots, before: Slots) -> Table:
     news = {slot for slot, values in slots.items() if values != before.get(slot)}
     table = Table("", ["slot", "gold", "predicted", "verdict"], first=len(news))
     if carried := [slot for slot in sorted(slots) if slot not in news and slots[slot][2] not in (RIGHT, "")]:
-        table.notes.append(f"As before, and wrong: {some_of(carried)}.")
+        table.notes.append(f"{counted(len(carried), 'error')} carried over: {some_of(carried)}.")
     for slot in sorted(slots, key=lambda name: (name not in news, name)):
         gold, predicted, kind = slots[slot]
         table.add(

@@ -13,6 +13,7 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.report import (
     PERCENT,
     Cell,
+    Chart,
     Column,
     Finding,
     Link,
@@ -95,13 +96,16 @@ def by_domain(run: Run) -> Table | None:
 def why(run: Run) -> Table:
     """Why domains failed, by rule set."""
     table = count_table("Why domains failed", _reasons(run), "reason", split="rules", tones=_TONES)
+    table.chart = Chart("bars", tuple(column.name for column in table.columns[1:2]))
     table.notes.append("Dialogues; one with several reasons counts for each.")
     return table
 
 
 def failed_domains(run: Run) -> Table:
     """Which domains failed."""
-    return count_table("Domains that failed", _failed(run), "failed domain", split="rules", tones=_TONES)
+    table = count_table("Domains that failed", _failed(run), "failed domain", split="rules", tones=_TONES)
+    table.chart = Chart("bars", tuple(column.name for column in table.columns[1:2]))
+    return table
 
 
 def humans(run: Run) -> Table | None:

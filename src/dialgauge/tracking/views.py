@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import msgspec
 import polars as pl
@@ -52,12 +52,11 @@ from dialgauge.tracking.tables import (
 )
 from dialgauge.values import Profile, profile_named
 
-BAR_TONES: Mapping[str, Tone] = {"wrong": "bad", "missed": "plain", "spurious": "warn"}
 #: What flexible goal accuracy calls turns.
 TURN_TYPES = {
     "exact": Mark("exact", "good"),
     "type1": Mark("new error (type 1)", "bad"),
-    "type2": Mark("error carried over (type 2)", "warn"),
+    "type2": Mark("error carried over (type 2)", "bad"),
 }
 NOTHING = "(nothing)"
 #: Measures of which a screen shows all.
@@ -127,7 +126,7 @@ def by_slot(run: Run) -> Table | None:
             Column("F1", PERCENT),
             Column("precision", PERCENT, spare=2),
             Column("recall", PERCENT, spare=2),
-            *(Column(words, tone=BAR_TONES[kind]) for kind, words in ERRORS.items()),
+            *(Column(words, tone="bad") for words in ERRORS.values()),
             Column("dialogues", help="with an error in this slot", spare=1),
         ],
         notes=["Errors are counted in user turns."],
@@ -265,14 +264,14 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     for number, turn in enumerate(dialogue.turns):
         marks, beside = [], []
         if (row := scores.get(number)) is not None:
-            marks = [TURN_TYPES.get(row["error_type"], Mark("wrong", "bad")), Mark(f"user turn {row['user_turn']}")]
+            weight = f", FGA@0.5 {row['FGA@0.5']:.2f}" if row.get("FGA@0.5") is not None else ""
+            about = Mark(f"user turn {row['user_turn']}{weight}")
+            marks = [TURN_TYPES.get(row["error_type"], Mark("wrong", "bad")), about]
             if number in states:
                 beside, before = [state_table(states[number], before)], states[number]
-                if row.get("FGA@0.5") is not None:
-                    beside[0].notes.append(f"FGA@0.5 weighs it {row['FGA@0.5']:.2f}.")
         turns.append(Turn(number=number, speaker=turn.speaker, text=turn.text, marks=marks, beside=beside))
     exact = sum(bool(row["exact"]) for row in scores.values())
-    tone: Tone = "good" if exact == len(scores) else "warn"
+    tone: Tone = "good" if exact == len(scores) else "bad"
     summary = Mark(f"{exact} of {counted(len(scores), 'user turn')} exact", tone)
     return Transcript(run=run.name, dialogue=dialogue.id, turns=turns, marks=[summary])
 

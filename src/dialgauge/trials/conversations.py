@@ -159,7 +159,7 @@ def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
         if not own:
             said = facts_of.get(row["dialogue"], {})
             known = row["expected calls"] or said.get("error") or said.get("explanation")
-            own.append(Reason(known or f"failed; {row['passes']} trials pass"))
+            own.append(Reason(known or f"failed; {row['passes']} trials pass", tone="bad"))
         own += map(Reason, facts[row["task"]])
     return found
 

@@ -140,7 +140,7 @@ def _siblings(run: Run, trial: Mapping[str, Any]) -> Table:
 def _facts(trial: Mapping[str, Any]) -> Table:
     """Reward, end, costs and duration."""
     facts = {
-        "reward": trial.get("reward"),
+        "reward": None if trial.get("reward") in (0, 1) else trial.get("reward"),  # the verdict says as much
         "end": ENDS.get(trial.get("reason") or "", trial.get("reason")),
         "cost of the agent": trial.get("agent_cost"),
         "cost of the user": trial.get("user_cost"),

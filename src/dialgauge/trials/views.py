@@ -66,7 +66,7 @@ _NAMED, _FLIPPING, _SHOWN = 8, 4, 3
 
 def summary(run: Run) -> Table:
     """The answer of each check."""
-    table = Table("", ["check", "answer"])
+    table = Table("Checks", ["check", "answer"])
     if run.coverage.complete:
         table.add("log", f"{run.name}: {coverage_sentence(run)}.")
     for check, name in _CHECKS.items():

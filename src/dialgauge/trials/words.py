@@ -94,7 +94,9 @@ def expectation_words(actions: Sequence[ExpectedAction]) -> str:
         return "no call was expected"
     if any(action.call is None for action in actions):
         return "an expected call was never made"
-    return "all expected calls made" if all(action.same for action in actions) else "made with other arguments"
+    return (
+        "all expected calls made" if all(action.same for action in actions) else "an expected call has other arguments"
+    )
 
 
 def coverage_sentence(run: Run) -> str:

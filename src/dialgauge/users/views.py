@@ -372,16 +372,18 @@ def _act_text(act: Act) -> str:
 
 
 def _rulings(rows: Iterable[Mapping[str, Any]], loops: Rows, title: str = "") -> Table:
-    """Points won and lost, the lost ones first."""
-    names: list[Column | str] = [*_COUNTS, Column("cause", spare=1), Column("because", spare=2)]
-    table = Table(title, ["verdict", "item", Column("domain", spare=1), *names])
+    """Points won and lost, the lost ones first; why stands below them, once for all that it is the reason of."""
+    table = Table(title, ["verdict", "item", Column("domain", spare=1), *_COUNTS, Column("cause", spare=1)])
+    because: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: -_sum([row], "fp", "fn")):
         lost = _sum([row], "fp", "fn") > 0
         tone: Tone = "bad" if lost else "good" if row["tp"] else "plain"
         reason = _because(row["behaviours"] or (), row["turn"], loops)
         counts = (row[name] or None for name in _COUNTS)
         cause = row["cause"] if lost else None
-        table.add(Cell(row["verdict"], tone=tone), _item(row["item"]), row["domain"], *counts, cause, reason or None)
+        table.add(Cell(row["verdict"], tone=tone), item := _item(row["item"]), row["domain"], *counts, cause)
+        because.setdefault(reason, []).append(item)
+    table.notes = [f"{', '.join(items)}: {reason}." for reason, items in because.items() if reason]
     return table
 
 
