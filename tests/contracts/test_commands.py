@@ -185,7 +185,7 @@ def test_the_gates(bench: Workbench, capsys: Capture, tmp_path: Path, command: s
     above = ["--fail-under", f"{least}={100 * value + 0.01:.6f}%", "--fail-under", f"{other}=0%"]
     failed = run(capsys, *words_of(bench, command, call, tmp_path / "failed"), *above)
     assert failed.code == 3, failed.err
-    assert re.search(rf"FAILED: \S+:\s{re.escape(least)} .* is below ", failed.err)
+    assert re.search(rf"FAILED: \S+:\s{re.escape(least)} .* is\sbelow ", failed.err)
     assert not re.search(rf": {re.escape(other)} [\d.]+%", failed.err)
     unread = [word.replace(".json", ".gone") for word in words_of(bench, command, call, tmp_path / "unread")]
     for gate, sentence in (

@@ -381,7 +381,8 @@ def _rulings(rows: Iterable[Mapping[str, Any]], loops: Rows, title: str = "") ->
         reason = _because(row["behaviours"] or (), row["turn"], loops)
         counts = (row[name] or None for name in _COUNTS)
         cause = row["cause"] if lost else None
-        table.add(Cell(row["verdict"], tone=tone), item := _item(row["item"]), row["domain"], *counts, cause)
+        item = _item(row["item"])
+        table.add(Cell(row["verdict"], tone=tone), item, row["domain"], *counts, cause)
         because.setdefault(reason, []).append(item)
     table.notes = [f"{', '.join(items)}: {reason}." for reason, items in because.items() if reason]
     return table
