@@ -39,10 +39,6 @@ def test_reasons_of_one_kind_are_one_sentence() -> None:
     ]
 
 
-def test_an_unknown_code_is_its_own_word() -> None:
-    assert failure_texts([TaskFailure(reason="{odd}")]) == ["{odd}"]
-
-
 def test_codes_that_no_other_test_brings_about(tmp_path: Path) -> None:
     idle = compat(conversation({"hotel": Task(info={"area": "north"})}, user("general-greet"), system("general-greet")))
     assert idle.failures == {"hotel": (TaskFailure(reason="nothing_to_do"),)}

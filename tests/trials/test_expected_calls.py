@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import dialgauge
 from dialgauge.dialogue import Call, Dialogue, Outcome, Turn
 from dialgauge.trials.calls import ExpectedAction, expected_actions
 
@@ -29,17 +26,6 @@ def test_a_call_that_matches_one_is_no_second_try_at_another() -> None:
 def test_a_number_and_its_text_differ() -> None:
     [action] = matched([_call("cancel", id=1)], [_call("cancel", id="1")])
     assert (action.call is not None, action.same) == (True, False)
-
-
-def test_35_of_110_marks_of_the_airline_run_had_no_spare_call(shared_data: Path) -> None:
-    """Of the calls of that name each had matched another expected action already, so the call was never made."""
-    tried = never = 0
-    for dialogue in dialgauge.read(shared_data / "tau" / "tau_airline_gpt-4o.json.gz").dialogues:
-        names = {call.name for _, call in dialogue.calls()}
-        for each in expected_actions(dialogue):
-            tried += each.call is not None and not each.same
-            never += each.call is None and each.name in names
-    assert (tried, never) == (75, 35)
 
 
 def test_a_call_that_failed_is_no_try_where_another_was_made() -> None:

@@ -97,25 +97,6 @@ def two_swapped(ids: Sequence[str], seed: int) -> list[str]:
     return some
 
 
-@pytest.mark.parametrize("name", LOGS)
-@pytest.mark.parametrize("seed", range(SHUFFLES))
-def test_shuffled_ids_are_caught_as_a_file(name: str, seed: int, shared_data: Path) -> None:
-    ids, whole, moved = checked(shared_data, name, shuffled, seed)
-    assert not whole.per_task_stands
-    assert len(whole.foreign) >= 0.8 * len(moved)
-    assert whole.permuted
-
-    ids, some, moved = checked(shared_data, name, tenth_moved, seed)
-    assert moved, "something was moved"
-    assert len({filing.conversation for filing in some.filings}) == len(ids), "names are unambiguous"
-    found = [place for place, filing in enumerate(some.filings) if filing.belonging == "foreign"]
-    assert found
-    assert len(found) == 1 or not some.per_task_stands, "a tenth is withheld, too"
-    assert set(found) <= set(moved), "none that is where it belongs is called foreign"
-    right = [ids[place] for place in found if some.filings[place].fits is not None]
-    assert [some.filings[place].fits for place in found if some.filings[place].fits] == right
-
-
 @cache
 def checked(
     data: Path, name: str, mix: Callable[[Sequence[str], int], list[str]], seed: int

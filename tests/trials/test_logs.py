@@ -101,29 +101,6 @@ def test_which_ends_are_verdicts_on_the_agent(reason: str, counts: bool, tmp_pat
     assert run.scores["pass^1"].value == 0.0 if counts else "pass^1" not in run.scores
 
 
-def test_an_unknown_end_without_a_verdict_is_no_verdict_on_the_agent(tmp_path: Path) -> None:
-    made: dict[str, Any] = json.loads(EXAMPLES["tau2"])
-    made["simulations"][0] |= {"termination_reason": "something new", "reward_info": None}
-    (tmp_path / "r.json").write_text(json.dumps(made))
-    assert scored(tmp_path / "r.json").details["infrastructure"] == {"something new": 1}
-
-
-def test_costs_and_parts_of_some_conversations_are_told(tmp_path: Path) -> None:
-    path = tau2_file(tmp_path / "some.json", {f"t{n}": ("airline", [1.0]) for n in range(4)}, 1)
-    made = json.loads(path.read_text())
-    for place, one in enumerate(made["simulations"]):
-        one["agent_cost"] = 0.5
-        one["user_cost"] = None if place == 2 else 0.25
-        if place:
-            one["reward_info"]["reward_breakdown"] = {"DB": 1.0}
-    path.write_text(json.dumps(made))
-    run = scored(path)
-    assert (run.details["conversations"]["Reward"], run.details["conversations"]["Reward[DB]"]) == (4, 3)
-    assert "|dialogues:4|" in run.scores["Reward"].signature and "|dialogues:4|" in run.signature
-    assert "|dialogues:3|" in run.scores["Reward[DB]"].signature
-    assert "|dialogues:3|" in scored(path, measures=["Reward[DB]"]).signature
-
-
 def test_durations_and_latency_are_those_of_the_log(tmp_path: Path) -> None:
     talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     rows = [{"task_id": str(n), "success": True, "messages": talk, "seconds": 2.0 + n} for n in range(3)]
@@ -193,12 +170,6 @@ def test_a_reward_may_miss_the_highest_by_rounding(tmp_path: Path) -> None:
     assert scored(path).scores["pass^1"].value == 1.0
 
 
-def test_half_a_reward_is_a_failure_with_half_a_reward(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, 0.5)]))
-    run = scored(tmp_path / "r.json")
-    assert (run.scores["pass^1"].value, run.scores["Reward"].value) == (0.0, 0.5)
-
-
 @pytest.mark.parametrize("reward", [-0.5, 1.5, 100])
 def test_a_reward_beyond_its_bounds_is_an_error(reward: float, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps([tau_result("a", 0, reward)]))
@@ -234,17 +205,6 @@ def test_where_a_file_says_how_many_were_planned_that_counts(tmp_path: Path) -> 
     assert whole.coverage.complete and whole.details["planned"]["conversations"] == 2
 
 
-def test_a_trial_that_one_task_has_was_planned_for_all(tmp_path: Path) -> None:
-    run = scored(tau_file(tmp_path / "r.json", {"a": "++.+", "b": "+.++"}))
-    assert told(run).startswith("Incomplete: 6 of 8 conversations")
-
-
-def test_a_huge_plan_asks_for_no_pass_k_that_nobody_tried(tmp_path: Path) -> None:
-    run = scored(tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0])}, trials=1_000_000))
-    assert [name for name in run.scores if name.startswith("pass")] == ["pass^1"]
-    assert any("left out above k = 1" in note for note in run.notes)
-
-
 def test_how_many_tasks_each_k_rests_on_is_kept(tmp_path: Path) -> None:
     run = scored(tau_file(tmp_path / "uneven.json", {"a": "+++", "b": "+-", "c": "-!", "d": "!"}))
     assert run.details["pass_tasks"] == {"pass^1": 3, "pass^2": 2, "pass^3": 1}
@@ -260,15 +220,6 @@ def test_what_a_file_does_not_say_of_its_plan_is_told(lacking: list[str], told_s
         content["info"].pop(key, None)
     path.write_text(json.dumps(content))
     assert any("does not say how many tasks and trials" in note for note in scored(path).notes) == told_so
-
-
-def test_one_id_for_two_tasks_in_one_file_is_an_error(tmp_path: Path) -> None:
-    """Results of two domains, put into one list: their trials would be taken for those of one task."""
-    first, second = tau_result("0", 0, 1.0), tau_result("0", 1, 0.0)
-    second["info"]["task"]["instruction"] = "You want something else."
-    (tmp_path / "r.json").write_text(json.dumps([first, second]))
-    with pytest.raises(DialgaugeError, match="two different tasks have the id '0'"):
-        scored(tmp_path / "r.json")
 
 
 def test_amounts_have_their_median_and_number_beside_them(tmp_path: Path) -> None:

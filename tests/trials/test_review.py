@@ -11,10 +11,8 @@ import pytest
 
 import dialgauge
 from dialgauge.demo.steps import DESK_LOG
-from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.runs import Run, Store
 from dialgauge.trials import LogAudit, audit_log, doubts, read_log
-from dialgauge.trials.views import VIEW
 from dialgauge.worlds.tools import load_tool_domain
 from support.agent_results import desk_tasks, tau_file, tau_result
 from support.commands import dialgauge as typed
@@ -132,18 +130,6 @@ def test_an_outcome_that_a_task_accepts_besides_the_expected_one_is_right() -> N
     content["simulations"][0]["reward_info"] |= {"reward": 1.0, "reward_breakdown": {"DB": 1.0}}
     log.write_bytes(msgspec.json.encode(content))
     assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 3 recorded rewards."
-
-
-def test_calls_that_fail_in_the_log_and_in_the_replay_do_not_differ() -> None:
-    """Whatever the words of both errors are."""
-    log = desk_log("gold", 1)
-    content = changed(log)
-    for message in (each for one in content["simulations"] for each in one["messages"]):
-        if message["role"] == "tool" and message["error"]:
-            message["content"] = "Error: no."
-    log.write_bytes(msgspec.json.encode(content))
-    calls = reviewed(log, domain="depot").details["audit"]["calls"]
-    assert calls["errors"] == 1 and "differs" not in calls
 
 
 def test_advice_to_name_a_domain_is_followed_by_a_replay() -> None:
@@ -269,12 +255,6 @@ def test_durations_and_latency_are_shown_where_the_log_has_them() -> None:
     assert answers(reviewed(Path("chat.jsonl")))["amounts"] == "A conversation takes 3.0 s (median 3.0)."
 
 
-def test_a_conversation_that_the_tables_of_a_run_lack_is_shown(recwarn: pytest.WarningsRecorder) -> None:
-    run = reviewed(desk_log("gold", 1), domain="depot")
-    shown = VIEW.transcript(run, Dialogue(id="another", turns=(), outcome=Outcome(success=False)))
-    assert [mark.text for mark in shown.marks] == ["not judged"] and not shown.tables and not recwarn.list
-
-
 def test_users_faults_are_a_reason_where_the_log_has_instructions() -> None:
     run = reviewed(Path(__file__).parents[2] / "docs" / "examples" / "desk-1.jsonl")
     assert answers(run)["user"].startswith("In 2 of 30 conversations the user seems to err (withheld 2)")
@@ -304,12 +284,6 @@ def test_several_logs_are_compared(capsys: Capture) -> None:
     assert len(done.out.splitlines()) <= 25
 
 
-def test_checks_of_a_build(capsys: Capture) -> None:
-    log = tau_file(Path("a.json"), {"a": "+-", "b": "--"})
-    assert typed(capsys, "review", log, "--fail-under", "pass^1=50%", "--resamples", 0).code == 3
-    assert typed(capsys, "review", log, "--fail-under", "pass^1=20%", "--resamples", 0).code == 0
-
-
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -326,15 +300,6 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, options: list[str]
     if why:
         assert (done.code, why in done.err) == (2, True), done.err
         assert len(done.err.splitlines()) == 1 and not Path("runs").exists()
-
-
-def test_what_was_not_judged_did_not_fail(capsys: Capture) -> None:
-    log = desk_log("gold")
-    content = changed(log)
-    content["simulations"] = [{**each, "reward_info": None} for each in content["simulations"]]
-    log.write_bytes(msgspec.json.encode(content))
-    done = typed(capsys, "review", log, "--domain", "depot")
-    assert done.code == 1 and "not judged 15" in done.out and "never pass" not in done.out
 
 
 def test_a_review_reads_its_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

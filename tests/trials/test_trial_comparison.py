@@ -41,17 +41,6 @@ def test_tasks_are_paired_whatever_their_numbers_of_trials(tmp_path: Path) -> No
     assert comparison.basis == "95% intervals over 3 tasks"
 
 
-def test_the_values_are_those_of_the_runs(tmp_path: Path) -> None:
-    runs = runs_of(tmp_path, a={"x": "++-", "y": "+--"}, b={"x": "+++", "y": "---"})
-    comparison = compare_runs(runs, resamples=100)
-    for run in runs:
-        for measure in comparison.measures:
-            value = comparison.corpus_values[
-                comparison.scores.place_of_system(run.name), comparison.scores.place_of_measure(measure)
-            ]
-            assert value == pytest.approx(run.scores[measure].value), measure
-
-
 def test_five_tasks_are_too_few_for_an_interval_of_a_difference(tmp_path: Path) -> None:
     """Five tasks changing sides in all ways give no p below 1/16: every difference could be the true one."""
     for tasks, intervals in ((5, False), (6, True)):
@@ -148,13 +137,6 @@ class TestSettling:
 
 
 FILLER = {f"f{n}": "+-" if n % 2 else "--" for n in range(8)}
-
-
-def test_the_real_files(shared_data: Path) -> None:
-    files = [shared_data / "tau" / f"tau2_airline_grok-3{name}.json.gz" for name in ("", "-mini_cut_off")]
-    comparison = dialgauge.compare(score_results(files, resamples=0), resamples=200)
-    assert len(comparison.dialogues) == 5
-    assert any("14 of 200 planned conversations" in note for note in comparison.notes)
 
 
 def test_other_verdicts_on_the_same_words_are_named() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.measures import parse_measure
 from dialgauge.runs import Run
 from dialgauge.trials import score_attempts
 from support.soak import soak
@@ -68,27 +67,6 @@ def test_the_noise_floor_of_small_designs_holds(tasks: int, trials: int, least: 
         for one, other in zip(*drawn, strict=True)
     ]
     assert np.mean(within) >= least
-
-
-def test_the_noise_floor_is_never_nothing_and_has_no_interval() -> None:
-    noise = run_of([True, True], resamples=100).scores["TrialNoise"]
-    assert (noise.value, noise.low, noise.high) == (1.0, None, None)  # one task: any two runs may differ by all
-    assert value(run_of(*[[True] * 4] * 10), "TrialNoise") == pytest.approx(0.0693, abs=5e-5)
-    assert "TrialNoise" not in run_of([True], [False]).scores
-
-
-def test_intervals_resample_tasks_and_not_conversations() -> None:
-    """Trials that always agree say nothing more than one: the interval of pass^1 stays as wide."""
-    once = run_of(*[[place % 2 == 0] for place in range(20)], resamples=400).scores["pass^1"]
-    often = run_of(*[[place % 2 == 0] * 10 for place in range(20)], resamples=400).scores["pass^1"]
-    assert (once.low, once.high) == (often.low, often.high)
-
-
-@pytest.mark.parametrize(
-    "text", ["pass^4", "Flips", "TrialNoise", "pass^2(rules=strict)", "Reward[DB]", "Cost(of=user)"]
-)
-def test_names_parse_and_print_as_themselves(text: str) -> None:
-    assert str(parse_measure(text)) == text
 
 
 def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:

@@ -46,7 +46,6 @@ from dialgauge.tasks import (
     CONVERSATIONS,
     HEARD,
     NEEDS_ACTS,
-    OTHER,
     OUTCOMES,
     REASON_GROUPS,
     REASONS,
@@ -406,7 +405,7 @@ def _blame(run: Run) -> pl.DataFrame:
 
 def _reasons(run: Run) -> pl.DataFrame:
     frame = run.table(REASONS)
-    group = pl.col("reason").replace_strict(REASON_GROUPS, default=OTHER, return_dtype=pl.String)
+    group = pl.col("reason").replace_strict(REASON_GROUPS, return_dtype=pl.String)
     given = frame.filter(pl.col("reason").fill_null("") != "")
     return given.select("dialogue", reason=group, rules="rule").unique(maintain_order=True)
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
         published_rows as published_rows,
     )
     from dialgauge.tasks.reasons import (
-        OTHER as OTHER,
         REASON_GROUPS as REASON_GROUPS,
         REASONS as REASONS,
         TaskFailure as TaskFailure,

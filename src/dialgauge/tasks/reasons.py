@@ -25,8 +25,6 @@ _KINDS: dict[str, str] = {
     "given": "List(String)", "wanted": "String", "entity": "String", "elsewhere": "Boolean", "rows": "Int64",
     "unfit": "Int64",
 }  # fmt: skip
-#: The group of a code that this version does not know.
-OTHER = "another reason"
 
 
 class TaskFailure(Struct, frozen=True, kw_only=True, gc=False):
@@ -164,7 +162,6 @@ WORDINGS: dict[str, Phrasing] = {
     ),
 }  # fmt: skip
 REASON_GROUPS = {code: wording.group for code, wording in WORDINGS.items()}
-_UNKNOWN = Phrasing(OTHER, "{reason}")
 
 
 def failure_texts(failures: Iterable[TaskFailure], domain: str = "") -> list[str]:
@@ -173,12 +170,12 @@ def failure_texts(failures: Iterable[TaskFailure], domain: str = "") -> list[str
 
 
 def _joined_by(failure: TaskFailure) -> object:
-    wording = WORDINGS.get(failure.reason, _UNKNOWN)
+    wording = WORDINGS[failure.reason]
     return (wording.sentence, failure.slot if wording.by_slot else "") if wording.each else failure
 
 
 def _sentence(same: Sequence[TaskFailure], domain: str) -> str:
-    wording = WORDINGS.get(same[0].reason, _UNKNOWN)
+    wording = WORDINGS[same[0].reason]
     turns: dict[TaskFailure, list[str]] = {}
     for failure in same if wording.by_slot else ():
         turns.setdefault(replace(failure, turn=None), []).append(str(failure.turn))

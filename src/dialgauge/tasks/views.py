@@ -32,7 +32,7 @@ from dialgauge.report import (
 )
 from dialgauge.runs import Run
 from dialgauge.tasks.measures import COMPANIONS, DEFAULT, LEAST_ASKED
-from dialgauge.tasks.reasons import OTHER, REASON_GROUPS, REASONS, reason_texts
+from dialgauge.tasks.reasons import REASON_GROUPS, REASONS, reason_texts
 from dialgauge.tasks.rules import RULES
 from dialgauge.tasks.tables import VERDICTS
 from dialgauge.text import counted
@@ -203,7 +203,7 @@ VIEW = View(
 
 def _reasons(run: Run) -> pl.DataFrame:
     """Each dialogue with the groups of its reasons, by rule set and domain."""
-    group = pl.col("reason").replace_strict(REASON_GROUPS, default=OTHER, return_dtype=pl.String)
+    group = pl.col("reason").replace_strict(REASON_GROUPS, return_dtype=pl.String)
     given = run.table(REASONS).filter(pl.col("reason").fill_null("") != "")
     return given.select("dialogue", "turn", reason=group, rules="rule").unique(maintain_order=True)
 

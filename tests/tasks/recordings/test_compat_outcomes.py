@@ -20,12 +20,6 @@ def books(row: int = 0, **slots: str) -> Turn:
     return system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", row, **slots)])
 
 
-def test_success_and_its_parts() -> None:
-    verdict = compat(conversation(THEATRE, ASKS, TELLS))
-    assert (verdict.success, verdict.precision, verdict.recall, verdict.f1) == (True, 1.0, 1.0, 1.0)
-    assert (verdict.book, verdict.final, verdict.domains) == (None, 1.0, {"attraction": True})
-
-
 def test_what_counts_is_what_the_user_heard() -> None:
     deaf = system("Attraction-Inform|entrance fee|4 pounds", heard=())
     verdict = compat(conversation(THEATRE, ASKS, deaf))
@@ -48,25 +42,6 @@ def test_a_false_value_of_the_right_form_counts_as_told() -> None:
     assert compat(conversation(phone, WANTS, system("Hotel-Inform|internet|perhaps"))).recall == 0.0
 
 
-def test_malformed_values_count_each_time() -> None:
-    twice = system("Attraction-Inform|area|nowhere", "Attraction-Recommend|area|elsewhere")
-    assert compat(conversation(THEATRE, ASKS, twice, ASKS, TELLS)).precision == pytest.approx(1 / 3)
-
-
-@pytest.mark.parametrize(("slot", "value", "counts"), [("phone", "01223000000", True), ("postcode", "cb11ab", False)])
-def test_only_some_slots_are_told_without_need(slot: str, value: str, counts: bool) -> None:
-    more = system(f"Attraction-Inform|{slot}|{value}", f"Attraction-Recommend|{slot}|{value}")
-    verdict = compat(conversation(THEATRE, ASKS, TELLS, ASKS, more))
-    assert verdict.precision == (0.5 if counts else 1.0)
-    constraint = system("Attraction-Inform|area|centre")
-    assert compat(conversation(THEATRE, ASKS, TELLS, ASKS, constraint)).precision == 1.0
-
-
-def test_what_is_told_of_other_domains_counts_against_precision() -> None:
-    stray = system("Hotel-Inform|phone|01223000000", "Train-Inform|trainID|TR1")
-    assert compat(conversation(THEATRE, ASKS, TELLS, ASKS, stray)).precision == pytest.approx(1 / 3)
-
-
 def test_a_booking_is_judged_by_its_row_alone() -> None:
     verdict = compat(conversation(HOTEL, WANTS, books(day="friday", people="9", stay="1")))
     assert (verdict.success, verdict.book, verdict.recall) == (True, 1.0, None)
@@ -74,11 +49,6 @@ def test_a_booking_is_judged_by_its_row_alone() -> None:
     assert (other.success, other.book, other.final) == (False, 0.0, 0.0)
     missing = compat(conversation(HOTEL, WANTS, system("general-reqmore")))
     assert (missing.success, missing.book, missing.final) == (False, 0.0, 1.0)
-
-
-def test_the_book_rate_is_the_share_of_constraints() -> None:
-    half = {"hotel": Task(info={"area": "centre", "stars": "4"}, book={"day": "monday"})}
-    assert compat(conversation(half, WANTS, books())).book == 0.5
 
 
 def test_a_booking_must_be_heard_of_under_the_right_act() -> None:
@@ -95,11 +65,6 @@ def test_the_first_booking_counts() -> None:
     assert compat(conversation(HOTEL, WANTS, books(), WANTS, again)).success
 
 
-def test_references_of_eight_digits_are_row_numbers() -> None:
-    for number, right in (("00000000", True), ("00000001", False), ("00000099", False)):
-        assert compat(conversation(HOTEL, WANTS, system(f"Booking-Book|Ref|{number}"))).success is right
-
-
 def test_stations_are_not_checked_and_times_are_bounds() -> None:
     info = {"departure": "ely", "destination": "cambridge", "day": "monday", "leaveAt": "09:00"}
     ride = {"train": Task(info=info, book={"people": "2"})}
@@ -108,15 +73,6 @@ def test_stations_are_not_checked_and_times_are_bounds() -> None:
     assert (told.book, told.final, told.success) == (1.0, 0.0, False)
     late = {"train": Task(info={**info, "leaveAt": "10:00"}, book={"people": "2"})}
     assert compat(conversation(late, wants, system("Train-OfferBooked|Ref|00000000"))).book == 0.5
-
-
-def test_answers_need_only_resemble_the_database() -> None:
-    near = system("Attraction-Inform|entrance fee|about 4 pounds")
-    assert compat(conversation(THEATRE, ASKS, near)).success
-    far = system("Attraction-Inform|entrance fee|free")
-    verdict = compat(conversation(THEATRE, ASKS, far))
-    assert (verdict.recall, verdict.final, verdict.success, verdict.domains["attraction"]) == (1.0, 0.0, False, True)
-    assert compat(conversation(THEATRE, ASKS, far, ASKS, TELLS)).success
 
 
 @pytest.mark.parametrize(("fee", "alike"), [("4 pfg", True), ("4 pence", False), ("four dollars", False)])
@@ -133,12 +89,6 @@ def test_offers_and_confirmations_tell_too(name: str) -> None:
     assert not compat(
         conversation(ride, user("Train-Inform|day|monday"), system("Train-Select|price|4.40 pounds"))
     ).success
-
-
-def test_nothing_to_book_and_nothing_to_ask_is_no_success() -> None:
-    idle = {"attraction": Task(info={"area": "centre"})}
-    verdict = compat(conversation(idle, ASKS, TELLS))
-    assert (verdict.success, verdict.precision, verdict.book) == (False, None, None)
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,6 @@ def counted(dialogue: Dialogue) -> ConversationCounts:
     return conduct(dialogue, HeardActs())
 
 
-def test_lengths() -> None:
-    one = counted(conversation(TASKS, user(AREA, PHONE), system("general-reqmore"), user(AREA), system()))
-    assert (one.utterances, one.exchanges) == (6, 3)
-
-
 def test_runs_are_of_the_same_acts_in_any_order() -> None:
     same = (user(AREA, PHONE), system(), user(PHONE, AREA), system())
     assert counted(conversation(TASKS, *same)).longest_run == 2
