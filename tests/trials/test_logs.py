@@ -238,7 +238,7 @@ def test_what_cannot_be_scored_is_one_sentence(tmp_path: Path, capsys: pytest.Ca
     del content["tasks"]
     path.write_text(json.dumps(content))
     for name, why in {
-        "responses.json": "logs of agents do",
+        "responses.json": "no conversations of agents",
         "none.json": "none.json: ",
         "empty.json": "it holds no dialogues",
         "absent.json": "there is no such file",

@@ -476,9 +476,9 @@ def _repeated_keys(part: formats.Part) -> Iterator[FindingPlace]:
 
 def _raw_dialogues(part: formats.Part) -> Iterator[tuple[str, bytes]]:
     """The dialogues of a JSON file or of JSON lines, undecoded, with their keys where they have any; none of others."""
-    content = part.buffer()
-    if formats.begins(content) not in (b"{", b"["):
+    if formats.begins(part.head()) not in (b"{", b"["):
         return
+    content = part.buffer()
     if formats.are_lines(content):
         yield from (("", bytes(line)) for _, line in formats.lines_of(content))
     elif formats.begins(content) == b"[":

@@ -49,6 +49,13 @@ class Peek:
         return self._part.buffer()
 
     @cached_property
+    def table(self) -> list[dict[str, Any]]:
+        """The first rows of a Parquet file; empty for other files."""
+        from dialgauge.formats.tables import MAGIC, parquet_rows
+
+        return parquet_rows(self._part, 20) if self.head.startswith(MAGIC) else []
+
+    @cached_property
     def lines(self) -> list[str]:
         """The first lines as text (undecodable bytes replaced), at most 50."""
         return [line.rstrip("\r") for line in self.head.decode("utf-8", "replace").split("\n", 50)[:50]]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
@@ -36,7 +36,7 @@ from dialgauge.formats.mapped_states import StateReader, the_decoder
 from dialgauge.formats.mapping import FACTS, Field, Mapping, Reading
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import EMPTY, Misfit, shown
-from dialgauge.formats.row_paths import Row, as_text, content_of, is_object, rows
+from dialgauge.formats.row_paths import Row, as_text, beginning, content_of, is_object, rows
 from dialgauge.formats.source import Part
 
 IDS = ("dialogue_id", "dialogue", "dial_id", "id")
@@ -72,27 +72,35 @@ class DocumentedStates(DialogueFormat):
     """States by dialogue and turn, under documented names."""
 
     name = "predictions"
-    summary = "states by dialogue and turn under documented names: JSON, JSON lines, CSV or TSV"
+    summary = "states by dialogue and turn under documented names: JSON, JSON lines, CSV, TSV, Parquet"
     kind = "predictions"
     fields = frozenset({"state", "predicted"})
+    spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
         return False
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        try:
-            return read_documented(content_of(part), part.name, notes)
-        except Misfit as error:
-            advice = f"'dialgauge data map {part.name}' proposes a mapping"
-            raise DialgaugeError(str(error), file=part.name, advice=advice) from None
+        return (dialogue for _, dialogue in self.read_parts([part], notes))
 
-
-def read_documented(content: Any, file: str, notes: Notes) -> Iterator[Dialogue]:
-    """The dialogues of a file's content, or of rows in memory; :class:`Misfit` where it has other names."""
-    mapping = documented_states(content)
-    side = mapping.field("predicted")
-    notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
-    return StateReader(mapping, file, documented=True).read(list(rows(content, mapping.rows, file)), notes)
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        """The dialogues of each file; Parquet files, which are cut by rows, are one table."""
+        for is_table, group in groupby(parts, key=lambda part: part.head(4) == b"PAR1"):
+            several = list(group)
+            for pieces in [several] if is_table else ([part] for part in several):
+                part = pieces[0]
+                try:
+                    contents = list(map(content_of, pieces))
+                    content = contents[0] if len(pieces) == 1 else list(chain.from_iterable(contents))
+                    mapping = documented_states(content)
+                except Misfit as error:
+                    advice = f"'dialgauge data map {part.name}' proposes a mapping"
+                    raise DialgaugeError(str(error), file=part.name, advice=advice) from None
+                side = mapping.field("predicted")
+                notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
+                reader = StateReader(mapping, part.name, documented=True)
+                for dialogue in reader.read(list(rows(content, mapping.rows, part.name)), notes):
+                    yield part, dialogue
 
 
 def documented_states(content: Any) -> Mapping:
@@ -181,7 +189,10 @@ def _sample(content: Any, path: str) -> list[Row]:
 
 
 def _names(sample: Iterable[Row]) -> dict[str, None]:
-    values = [row.value for row in sample]
+    return _names_of(row.value for row in sample)
+
+
+def _names_of(values: Iterable[Any]) -> dict[str, None]:
     return dict.fromkeys(name for value in values if isinstance(value, dict) for name in value)
 
 
@@ -223,12 +234,15 @@ class DocumentedLog(DialogueFormat):
     """Conversations of agents, or their results alone."""
 
     name = "messages"
-    summary = "logs of agents: records with messages, task_id, trial and success; or CSV of results"
+    summary = "logs of agents: records with messages, task_id, trial and success; or tables of results"
     fields = frozenset({"text", "calls", "source", "goal", "outcome"})
     spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
-        if isinstance(peek.json, list):
+        first: Any
+        if peek.table:
+            first = peek.table[0]
+        elif isinstance(peek.json, list):
             first = peek.json[0] if peek.json else None
         elif isinstance(peek.json, dict) and len(peek.lines) > 1 and peek.first_line is None:
             first = peek.json
@@ -276,6 +290,19 @@ def documented_log(sample: Iterable[Row], path: str) -> Mapping:
         success=Field(at=verdict, at_least=1) if verdict == "reward" else verdict or None,
         **facts,  # type: ignore[arg-type]
     )
+
+
+def log_misfit(part: Part) -> str:
+    """Why the records of a file that no format reads are no log."""
+    try:
+        content = beginning(part)
+        records = [row.value for row in islice(rows(content, "" if is_object(content) else "[]"), _SAMPLE)]
+    except DialgaugeError as error:
+        return error.message
+    except Misfit as error:
+        return str(error)
+    seen = _listed(_names_of(records)) or shown(records[0] if records else "")
+    return f"its records have no 'messages' with a role each, nor 'task_id' with a verdict; there is {seen}"
 
 
 def _is_record(record: dict[str, Any]) -> bool:

@@ -32,7 +32,7 @@ from dialgauge.text import counted, plain
 
 #: Names without case and punctuation, likeliest first. They only decide what is proposed.
 _KNOWN = {
-    "dialogue": "dialogueid dialogue dialid dialogid conversationid convid conv sessionid traceid customid key id",
+    "dialogue": "dialogueid dialogue dial dialid dialogid conversationid convid conv sessionid traceid customid key id",
     "turn": "turn turnid turnidx turnindex turnnum step index t",
     "predicted": "predicted prediction predictions pred predictedstate predstate",
     "gold": "gold goldstate gt groundtruth target label",
@@ -366,6 +366,9 @@ def _shown_conversation(dialogue: Dialogue) -> str:
 
 def _open_states(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> Iterator[str]:
     """What a person must choose, which is added to the keys."""
+    if mapping.dialogue == "$file" and (unread := unread_fields(mapping, sample)):
+        keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
+        yield "what names the dialogue of a row"
     side, gold = mapping.field("predicted"), mapping.field("gold")
     if side is not None and not _is_called(side.at, "predicted"):
         names = {name for row in sample if isinstance(row.value, dict) for name in row.value}

@@ -133,7 +133,9 @@ def _made(name: str) -> AnyFormat:
 
 
 class UnknownFormat(DialgaugeError):
-    """No format fits a file."""
+    """No format fits a file; ``as_log`` says why it is no log."""
+
+    as_log = ""
 
 
 def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
@@ -161,13 +163,18 @@ def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
             f"{matching[0].name}",
             file=part.name,
         )
+    from dialgauge.formats.documented import log_misfit
+
     if not (reason := _misfit(part)):
         return _own(LAST_RESORT)
     reason = next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "") or reason
-    kind = " (it is a binary file)" if b"\x00" in peek.head[:4096] else ""
+    kind = " (it is a binary file)" if b"\x00" in peek.head[:4096] and not peek.table else ""
+    advice = ""
     if part.path is not None:
-        reason += f"; 'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
-    raise UnknownFormat(f"no known layout fits{kind}: {reason}", file=part.name)
+        advice = f"; 'dialgauge data map {part.name}' proposes a mapping, docs/formats.md lists the formats"
+    unknown = UnknownFormat(f"no known layout fits{kind}: {reason}{advice}", file=part.name)
+    unknown.as_log = f"{log_misfit(part)}{advice}"
+    raise unknown
 
 
 def _fits(plugin: plugins.Plugin[AnyFormat], peek: Peek, part: Part) -> bool:

@@ -256,7 +256,7 @@ def content_of(part: Part, *, header: Sequence[str] = (), skip: int = 0, most: i
     if part.head(4) == b"PAR1":
         from dialgauge.formats.tables import parquet_rows
 
-        return list(islice(parquet_rows(part), most))
+        return parquet_rows(part, most)
     content = part.buffer()
     if begins(content) not in (b"{", b"[") or header or skip:
         return list(islice(_table(part.text(), part.name, header=header, skip=skip), most))

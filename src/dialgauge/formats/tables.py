@@ -22,7 +22,7 @@ from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError, missing_extra
 from dialgauge.files import parquet_bytes
 from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
-from dialgauge.formats.documented import GOLD, IDS, PREDICTED, TURNS, read_documented
+from dialgauge.formats.documented import GOLD, IDS, PREDICTED, TURNS
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors
 from dialgauge.formats.predictions.states import Misfit, present, slots_of, state_of
@@ -44,7 +44,7 @@ _OF_DIALOGUE = ("domains", "goal", "outcome")
 _READING_ERRORS = (msgspec.DecodeError, UnicodeError, TypeError, ValueError, RecursionError)
 #: Rows that are taken apart at a time.
 _ROWS = 4096
-_MAGIC = b"PAR1"
+MAGIC = b"PAR1"
 _DECODER = msgspec.json.Decoder(Dialogue)
 _ENCODER = msgspec.json.Encoder()
 
@@ -69,22 +69,15 @@ def read_tables(tables: Iterable[Table], notes: Notes) -> Iterator[tuple[str, Di
     """The dialogues of tables that follow each other, each with the name of the table where it begins."""
     several = iter(tables)
     first = next(several)
-    if first.has_dialogues:
-        made = _of_records if "record" in first.columns else _Turns(first, notes).read
-        for file, identifier, dialogue in made(chain([first], several)):
-            try:
-                yield file, dialogue()
-            except DialgaugeError as error:
-                notes.refuse(error.at(file=file, dialogue=identifier))
-            except _READING_ERRORS as error:
-                shape = f"it does not have the expected shape: {error}"
-                notes.refuse(DialgaugeError(shape, file=file, dialogue=identifier))
-        return
-    held = [row for table in (first, *several) for row in map(with_empty_cells, table.rows)]
-    try:
-        yield from ((first.name, dialogue) for dialogue in read_documented(held, first.name, notes))
-    except Misfit as error:
-        raise DialgaugeError(str(error), file=first.name, advice="give format=dialgauge.Mapping(...)") from None
+    made = _of_records if "record" in first.columns else _Turns(first, notes).read
+    for file, identifier, dialogue in made(chain([first], several)):
+        try:
+            yield file, dialogue()
+        except DialgaugeError as error:
+            notes.refuse(error.at(file=file, dialogue=identifier))
+        except _READING_ERRORS as error:
+            shape = f"it does not have the expected shape: {error}"
+            notes.refuse(DialgaugeError(shape, file=file, dialogue=identifier))
 
 
 def with_empty_cells(row: Row) -> dict[str, Any]:
@@ -240,7 +233,7 @@ class ParquetDialogues(DialogueFormat):
     spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
-        return peek.head.startswith(_MAGIC)
+        return bool(peek.table) and not {"record", "speaker"}.isdisjoint(peek.table[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         return (dialogue for _, dialogue in self.read_parts([part], notes))
@@ -258,17 +251,17 @@ class ParquetDialogues(DialogueFormat):
         out.write(parquet_bytes(frame))
 
 
-def parquet_rows(part: Part) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, without what is absent in them."""
-    return map(pruned, frame_table(_frame(part), part.name).rows)
+def parquet_rows(part: Part, most: int | None = None) -> list[dict[str, Any]]:
+    """The first rows of a Parquet file, or all of them."""
+    return list(map(with_empty_cells, frame_table(_frame(part, most), part.name).rows))
 
 
-def _frame(part: Part) -> polars.DataFrame:
+def _frame(part: Part, most: int | None = None) -> polars.DataFrame:
     import polars
 
     with part.open() as stream, reading_errors(part.name):
         try:
-            return polars.read_parquet(stream, use_pyarrow=False)
+            return polars.read_parquet(stream, n_rows=most, use_pyarrow=False)
         except (polars.exceptions.PolarsError, polars.exceptions.PanicException) as error:
             reason = str(error).splitlines()[0] if str(error) else "damaged"
             raise DialgaugeError(f"it cannot be read as Parquet ({reason})", file=part.name) from error

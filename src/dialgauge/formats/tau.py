@@ -148,7 +148,7 @@ class Tau(DialogueFormat):
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         pieces = elements_of(part.buffer(), part)
         told = (result for _, result in _conversations(_TAU, pieces, part, Notes(tolerant=True)))
-        tasks, names = _task_set(_instructions(told)), _TrialNames(notes)
+        tasks, names = _task_set(_instructions(told, part)), _TrialNames(notes)
         for name, result in _conversations(_TAU, pieces, part, notes):
             try:
                 yield _tau_dialogue(result, names.name(str(result.task_id), result.trial), tasks)
@@ -204,12 +204,30 @@ def _end(result: _TauResult) -> str:
     return "max_steps" if reward_info is None and (by_tool or not result.reward) else ""
 
 
-def _instructions(results: Iterable[_TauResult]) -> dict[str, str]:
-    """What the user of each task was told, by most trials of its id: some may be filed under a wrong one."""
+def _instructions(results: Iterable[_TauResult], part: Part) -> dict[str, str]:
+    """What the user of each task was told, by most trials of its id.
+
+    The trials of a task were told the same. Where they were not, and most of what they were told stands under other
+    ids as well, conversations are filed under wrong ids: the check of integrity says which.
+    """
     by_task: dict[str, Counter[str]] = {}
+    filed: dict[str, set[str]] = {}
     for result in results:
-        by_task.setdefault(str(result.task_id), Counter())[(result.info.task or _TauTask()).instruction] += 1
-    return {task: counts.most_common(1)[0][0] for task, counts in by_task.items()}
+        task, instruction = str(result.task_id), result.info.task.instruction if result.info.task else ""
+        counts = by_task.setdefault(task, Counter())
+        if instruction:
+            counts[instruction] += 1
+            filed.setdefault(instruction, set()).add(task)
+    differing = {task: counts for task, counts in by_task.items() if len(counts) > 1}
+    contested = {instruction for counts in differing.values() for instruction in counts}
+    if 2 * sum(len(filed[instruction]) == 1 for instruction in contested) > len(contested):
+        raise DialgaugeError(
+            f"two different tasks have the id '{next(iter(differing))}': its trials have different instructions. Are "
+            "these the results of two task sets? Then keep each in a file of its own. Or were instructions changed "
+            "between trials? Then give each version an id of its own",
+            file=part.name,
+        )
+    return {task: counts.most_common(1)[0][0] if counts else "" for task, counts in by_task.items()}
 
 
 # -- tau2-bench ------------------------------------------------------------------------------------------------------

@@ -13,15 +13,13 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, End, Outcome
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import LAST_RESORT, AnyFrame, Corpus, UnknownFormat, read
+from dialgauge.formats import AnyFrame, Corpus, UnknownFormat, read
 from dialgauge.measures import Count, Coverage
 from dialgauge.text import some_of
 from dialgauge.worlds.tools import ToolDomain, load_tool_domain, log_benchmark, log_domain
 
 #: What agents did: a file, records of a log or a frame of them, or dialogues.
 Attempted: TypeAlias = "str | Path | Corpus | AnyFrame | Sequence[Mapping[str, object]] | Iterable[Dialogue]"
-#: Formats that have no tasks and verdicts.
-_NO_LOGS = frozenset({LAST_RESORT, "parquet"})
 #: Logs in which each conversation names its model.
 _OF_ONE_MODEL = frozenset({"chat", "inspect"})
 #: A reward this close to 1 is a pass.
@@ -279,9 +277,9 @@ def read_log(source: Attempted, name: str = "", format: str | None = None, succe
     try:
         corpus = read(source, format=format, success=success)
     except UnknownFormat as error:
-        raise DialgaugeError(f"it is no log of agents: {error.message}", file=str(source)) from error
-    if corpus.format in _NO_LOGS:
-        why = f"it is no log of agents in a known format; 'dialgauge data map {source}' proposes how to read it"
+        raise DialgaugeError(f"it is no log of agents: {error.as_log}", file=str(source)) from error
+    if corpus.kind == "predictions":
+        why = "it holds predictions of a tracker, and no conversations of agents; 'dialgauge score' scores them"
         raise DialgaugeError(why, file=str(source))
     try:
         return TrialLog(name or Path(source).name, corpus)
