@@ -15,7 +15,6 @@ import pytest
 from agents.test_history_bots import server
 from dialgauge.agents import Reply, Vocabulary
 from dialgauge.dialogue import Act, Blame, Call, Dialogue, Outcome, Turn
-from dialgauge.draws import Draws
 from dialgauge.lab import AgentSpec, ConversationBlame, converse, open_domain, with_told_acts
 from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 
@@ -28,37 +27,55 @@ WORDS = Vocabulary(BIKES)
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import other_words
+    import fairness
 
-    yield other_words
-    for name in ("other_words", "word_styles"):
-        sys.modules.pop(name, None)
+    yield fairness
+    sys.modules.pop("fairness", None)
 
 
-@pytest.mark.parametrize("style", ["plain", "chatty", "markdown", "terse", "careful"])
-def test_other_words_are_as_good_as_ours(words: Any, style: str) -> None:
-    goals = draw_goals(BIKES, SEARCH, 8, 4).goals
-    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem(style), free=True)
-    tally = words.Tally(SEARCH, goals, held)
-    assert tally.success == 1.0, tally.sides
+STYLES = ("plain", "chatty", "markdown", "terse", "model", "pronoun", "echo", "bracketed")
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_systems_that_do_it_right_are_never_called_wrong(words: Any, style: str) -> None:
+    for name, count in (("town", 6), ("bike-shop", 8), ("clinic", 8)):
+        loaded = open_domain(str(words.DOMAINS.get(name, name)), count=count, seed=4)
+        held, _ = words.held_with(loaded.search, loaded.goals, lambda: words.StyledSystem(style))
+        tally = words.Tally(loaded.search, loaded.goals, held)
+        assert "not done" not in tally.outcomes
+        assert tally.outcomes.count("unread") <= 1, tally.sides
+
+
+@pytest.mark.parametrize("fault", ["wrong_value", "other_row", "silent", "wrong_reference", "withheld"])
+def test_faults_of_systems_in_other_words_count_as_not_done(words: Any, fault: str) -> None:
+    outcomes = []
+    for name in ("town", "observatory"):
+        loaded = open_domain(str(words.DOMAINS.get(name, name)), count=10, seed=4)
+        for style in ("plain", "model", "pronoun"):
+            system = partial(words.StyledSystem, style, words.FAULTS[fault])
+            held, injected = words.held_with(loaded.search, loaded.goals, system)
+            tally = words.Tally(loaded.search, loaded.goals, held)
+            outcomes += [what for what, faulty in zip(tally.outcomes, injected, strict=True) if faulty]
+    assert len(outcomes) > 10 and outcomes.count("not done") >= 0.97 * len(outcomes), outcomes
+
+
+def test_who_says_nothing_is_blamed(words: Any) -> None:
+    goals = draw_goals(BIKES, SEARCH, 10, 4).goals
+    held, _ = words.held_with(SEARCH, goals, words.Silent)
+    assert set(words.Tally(SEARCH, goals, held).sides) == {"system"}
+
+
+def test_a_form_filler_is_understood(words: Any) -> None:
+    goals = draw_goals(BIKES, SEARCH, 20, 4).goals
+    held, _ = words.held_with(SEARCH, goals, lambda: words.FormFiller("plain"))
+    assert sum(words.Tally(SEARCH, goals, held).done) >= 18
 
 
 def test_a_user_who_did_not_understand_does_not_leave_before_one_was_named(words: Any) -> None:
     drawn = draw_goals(BIKES, SEARCH, 100, 3).goals
     goals = [goal for goal in drawn if not goal.tasks[0].requests and goal.tasks[0].book is None]
-    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem("chatty"), free=True)
-    assert len(goals) > 5 and words.Tally(SEARCH, goals, held).success == 1.0
-
-
-def test_who_does_nothing_or_tells_wrong_values_is_blamed(words: Any) -> None:
-    goals = draw_goals(BIKES, SEARCH, 10, 4).goals
-    silent, _ = words.held_with(SEARCH, goals, words.Silent, free=True)
-    assert set(words.Tally(SEARCH, goals, silent).sides) == {"system"}
-    wrong, injected = words.held_with(SEARCH, goals, lambda: words.StyledSystem("plain", words.wrong_value), free=True)
-    tally = words.Tally(SEARCH, goals, wrong)
-    assert any(injected)
-    for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
-        assert not faulty or (not done and side in ("system", "lab"))
+    held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem("chatty"))
+    assert len(goals) > 5 and all(words.Tally(SEARCH, goals, held).done)
 
 
 def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further: str) -> Any:
@@ -93,7 +110,7 @@ def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further
 
     wanted = [goal for goal in draw_goals(search.domain, search, 40, 4).goals if goal.tasks[0].book]
     goals = [goal for goal in wanted if bool(goal.tasks[0].book_first) is (outcome == "refused")][:4]
-    held, _ = words.held_with(search, goals, Altered, free=True)
+    held, _ = words.held_with(search, goals, Altered)
     return words.Tally(search, goals, held)
 
 
@@ -171,7 +188,7 @@ def test_a_booking_that_nobody_asked_for_is_noticed(words: Any) -> None:
             reply: Reply = self._styled.respond(turn)
             return reply
 
-    held, _ = words.held_with(SEARCH, goals, Eager, free=True)
+    held, _ = words.held_with(SEARCH, goals, Eager)
     tally = words.Tally(SEARCH, goals, held)
     assert "booked_besides" in reasons(tally) and not any(tally.done) and set(tally.sides) == {"system"}
 
@@ -253,30 +270,11 @@ def test_a_bot_behind_http_uses_tools_and_is_judged_by_them() -> None:
     assert run.scores["R-GCDF1"].value == 1.0
 
 
-def test_the_desk_of_a_domain_is_enough_for_a_booking() -> None:
-    desk = SEARCH.backend(Draws(1, "x"))
-    told = desk.call("book_bike", {"bike": "Corvo Glide", "day": "friday", "time": "9:30", "hours": 2}).result
-    assert told["outcome"] == "booked" and told["reference"] in told["message"]
-
-
-def test_rows_that_share_a_name_are_found_and_booked_by_their_id() -> None:
-    library = DomainSearch(load_domain(BENCHMARKS.parent / "docs" / "examples" / "domains" / "library"))
-    desk = library.backend(Draws(1, "x"))
-    found = desk.call("search_book", {"title": "The Salt Ledger"}).result["rows"]
-    assert len({row["title"] for row in found}) == 1 < len({row["copy"] for row in found})
-    last = found[-1]["copy"]
-    for arguments in ({"title": last}, {"copy": last}, {"title": "The Salt Ledger", "copy": last}):
-        backend = library.backend(Draws(1, "x"))
-        assert backend.call("book_book", {**arguments, "pickup": "Tannery", "weeks": 2}).result["outcome"] == "booked"
-        (row,) = backend.take_calls()[-1].rows
-        assert (library.domain.services["book"].rows or ())[row]["copy"] == last
-
-
 def test_a_refused_booking_that_is_told_as_made_is_caught_in_the_town(words: Any) -> None:
-    search = words._town()
-    goals = [goal for goal in words._town_goals(search, 60) if any(task.book_first for task in goal.tasks)][:6]
-    held, injected = words.held_with(search, goals, partial(words.StyledSystem, "plain", words.claimed), free=True)
-    tally = words.Tally(search, goals, held)
+    town = open_domain(count=60)
+    goals = [goal for goal in town.goals if any(task.book_first for task in goal.tasks)][:6]
+    held, injected = words.held_with(town.search, goals, partial(words.StyledSystem, "plain", words.claimed))
+    tally = words.Tally(town.search, goals, held)
     assert any(injected)
     for faulty, done, side in zip(injected, tally.done, tally.sides, strict=True):
         assert not faulty or (not done and side == "system")

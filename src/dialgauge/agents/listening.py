@@ -54,7 +54,7 @@ _UNKNOWN = re.compile(
 #: A booking is said to be made; and what keeps such a word from saying so.
 _MADE = re.compile(r"\b(?:booked|reserved|confirmed|scheduled|arranged|ordered|completed)\b", re.IGNORECASE)
 _NOT = re.compile(
-    r"\b(?:not|no|cannot|unable|unfortunately|sorry|afraid|refused|rejected|declined|failed|unavailable|full|fully|taken"
+    r"\b(?:not|no|cannot|unable|unfortunately|sorry|afraid|refused|rejected|declined|failed|unavailable|impossible|full|fully|taken"
     r"|could|can|would|shall|if|once|before|already|instead)\b|n't\b",
     re.IGNORECASE,
 )
@@ -70,7 +70,7 @@ _ENDS = frozenset((".", "?", "!", ";", "\n"))
 #: Words of any reply, which carry no value.
 _ORDINARY_WORDS = (
     "a all am an and anything are as at be can could do else for further give great happy have hello help here hi how "
-    "i in is it let may me more my need no of ok okay on one please right s shall sure t thank thanks that the there "
+    "i in is it let may me more my need no of ok okay on please right s shall sure t thank thanks that the there "
     "this to understood us want was we well what which will with would yes you your ll d m re bye goodbye day welcome "
     "moment just so if any alright certainly absolutely"
 )
@@ -137,11 +137,8 @@ class _Reading:
             return self.slots_of(before[-1])
         if behind and not set(self.text.words[behind[-1].last : behind[-1].last + 1]) & {":", "="}:
             return self.slots_of(behind[0])
-        asked = [
-            label for label in self.labels
-            if self.sentence[label.first] == sentence - 1 and self.text.words[label.last : label.last + 1] == ("?",)
-        ]  # fmt: skip
-        return self.slots_of((before or asked)[-1]) if before or asked else ()
+        nearest = before or [label for label in self.labels if self.sentence[label.first] == sentence - 1]
+        return self.slots_of(nearest[-1]) if nearest else ()
 
     def own(self, slot: str, taken: Collection[int] = ()) -> list[Place]:
         """Values that stand at the slot's label."""
@@ -188,13 +185,13 @@ class _Reading:
         first = self.text.words[:1]
         return first[0] if alone and first in (("yes",), ("no",)) else ""
 
-    def rest(self, explained: Collection[str]) -> set[str]:
+    def rest(self, explained: Collection[str], taken: Collection[int] = ()) -> set[str]:
         """The words that carry something: no ordinary ones, no labels, and nothing that is said for another reason."""
         known = set[str]().union(*map(phrase_of, explained)) if explained else set[str]()
         labelled = {at for label in self.labels for at in range(label.first, label.last)}
         return {
             word for at, word in enumerate(self.text.words)
-            if word.isalnum() and word not in _ORDINARY and word not in known and at not in labelled
+            if word[-1].isalnum() and word not in _ORDINARY | known and at not in labelled and at not in taken
         }  # fmt: skip
 
 
@@ -244,12 +241,12 @@ class AnswerReader:
         reading, alone = self._reading, self._alone(slot, asked)
         explained = {*said, *others.values()}
         unknown = _UNKNOWN.search(reading.text.text) is not None
+        taken = reading.taken(said, others)
         if slot.kind == "yes-no":
             answer = reading.polarity(slot.name, alone=alone)
             if answer and truth_ != UNKNOWN:
                 return ("right" if truth(answer) == truth(truth_) else "other"), answer
         else:
-            taken = reading.taken(said, others)
             own = reading.own(slot.name, taken)
             if truth_ == UNKNOWN and own:
                 return "other", own[0].value
@@ -268,10 +265,10 @@ class AnswerReader:
         labelled = any(slot.name in reading.slots_of(label) for label in reading.labels)
         if unknown or (labelled and truth_ == UNKNOWN):
             return ("right" if truth_ == UNKNOWN else "unsure"), UNKNOWN
-        rest = reading.rest(explained)
-        if slot.kind in ("number", "time", "code"):
-            rest = {word for word in rest if any(map(str.isdigit, word))} or ({"?"} if len(rest) > 6 else set())
-        return ("unsure" if rest else "none"), ""
+        rest = {*reading.text.words} if slot.kind == "yes-no" else reading.rest(explained, taken)
+        shaped = slot.kind in ("number", "time", "code")
+        perhaps = rest if truth_ == UNKNOWN else (labelled and not shaped) or slot.may_be_told(rest, truth_)
+        return ("unsure" if perhaps else "none"), ""
 
     def _stands(self, slot: SlotWords, truth_: str, own: Sequence[Place]) -> bool:
         """Does a spelling of the value stand in the reply, with no other one at the slot's own label?"""
@@ -304,19 +301,13 @@ class AnswerReader:
         return "made" if any(form and form.search(self._reading.text.text) for form in forms) else ""
 
     def questions(self, told: Collection[str]) -> Iterator[str]:
-        """The slots that are asked for: the domain's own question, or a label in a question without its value."""
+        """The slots that are asked for: those whose label stands without a value."""
         service = self._words.service
         askable = [slot for slot in (*service.search, *service.booking_slots) if slot not in told]
-        for number, said in self._reading.sentences():
-            if not _ASKS.search(said):
-                continue
-            for label in self._reading.labels:
-                slots = [slot for slot in self._reading.slots_of(label) if slot in askable]
-                if not slots or self._reading.sentence[label.first] != number:
-                    continue
-                own = {self._reading.sentence[place.first] for slot in slots for place in self._reading.own(slot)}
-                if not own & {number, number + 1}:
-                    yield slots[0]
+        for label in self._reading.labels:
+            slots = [slot for slot in self._reading.slots_of(label) if slot in askable]
+            if slots and not any(self._reading.own(slot) for slot in slots):
+                yield slots[0]
 
 
 class SystemListener:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
@@ -20,8 +20,13 @@ AFFIRM, BYE, GREET, MORE, NEGATE, THANK, WELCOME = (
 Kind: TypeAlias = Literal["number", "time", "day", "yes-no", "code", "text"]
 Phrase: TypeAlias = tuple[str, ...]
 
-#: Numbers with their sign and separators, words, and the signs that part sentences and items.
-_TOKEN = re.compile(r"\n|(?:(?<![\w)])[-−])?\d+(?:[.,:]\d+)*|[^\W\d_]+|\.{2,}|[.?!;,:=…]")
+#: "a.m." and the like, numbers with their sign and separators (but not those inside a code), words, and the signs that
+#: part sentences and items.
+_TOKEN = re.compile(
+    r"\n|(?<![^\W\d_])[ap]\.m\b\.?|(?:(?<![\w)])[-−])?(?<![^\W_])\d+(?:[.,:]\d+)*(?![^\W\d_]+\d)|[^\W_]+"
+    r"|\.{2,}|[.?!;,:=…]",
+    re.IGNORECASE,
+)
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 #: Codes that are not in the rows: a phone number, or letters with digits.
 _CODE = re.compile(r"\+?\d[\d -]{5,}\d|\b(?=\w*\d)(?=\w*[^\W\d_])\w{4,}\b")
@@ -34,6 +39,19 @@ _NUMBER_WORDS = (
     "nineteen twenty"
 )
 _NUMBERS = {word: Decimal(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
+#: Further words that say an amount or a time, and words that say yes or no.
+_AMOUNT_WORDS = (
+    "zero nothing free half quarter thirty forty fifty sixty seventy eighty ninety hundred dozen hour noon midday "
+    "midnight"
+)
+_AMOUNTS = {*_NUMBERS, *_AMOUNT_WORDS.split()}
+_ANSWER_WORDS = (
+    "yes no not t nope yeah yep do does did is are was has have can sure certainly absolutely definitely of course "
+    "indeed right correct available included free"
+)
+_ANSWERS = frozenset(_ANSWER_WORDS.split())
+#: Words with the same beginning may be one: "centre", "central".
+_STEM = 4
 #: Other words for what slots are often called.
 _SYNONYMS = {
     "phone": "telephone, number, contact", "price": "cost, costs, fee, charge", "fee": "price, cost, costs, charge",
@@ -58,10 +76,7 @@ class Words:
     def __init__(self, text: str) -> None:
         self.text = text
         found = list(_TOKEN.finditer(text))
-        # "Fee .... 12" is "Fee: 12".
-        self.words: Phrase = tuple(
-            ":" if match[0][:2] in ("..", "…") else match[0].lower().replace("−", "-") for match in found
-        )
+        self.words: Phrase = tuple(_word(match[0]) for match in found)
         self.spans = [match.span() for match in found]
 
     def find(self, index: Mapping[Phrase, str], longest: int) -> Iterator[Place]:
@@ -85,6 +100,14 @@ class Words:
             inside = [at for at, (start, end) in enumerate(self.spans) if start < match.end() and end > match.start()]
             if inside:
                 yield Place(match[0], inside[0], inside[-1] + 1)
+
+
+def _word(token: str) -> str:
+    """One word in small letters: "Fee .... 12" is "Fee: 12", "3 p.m." is "3 pm"."""
+    if token[:2] in ("..", "…"):
+        return ":"
+    word = token.lower().replace("−", "-")
+    return f"{word[0]}m" if word[:3] in ("a.m", "p.m") else word
 
 
 def phrase_of(text: str) -> Phrase:
@@ -146,7 +169,7 @@ class SlotWords:
             case "day":
                 return [Place(word, at, at + 1) for at, word in enumerate(text.words) if word in DAYS]
             case "code":
-                found = text.places(_CODE)
+                found = text.places(self.form or _CODE)
                 return [Place(self._codes.get(_joined(place.value), place.value), *place[1:]) for place in found]
             case _:
                 return list(text.find(self.phrases, self._longest))
@@ -159,6 +182,16 @@ class SlotWords:
             return None
         form = re.sub(r"\d+", r"\\d+", re.escape(truth))
         return re.compile(rf"\b{form}\b", re.IGNORECASE)
+
+    def may_be_told(self, words: Collection[str], truth: str) -> bool:
+        """Could one of the words tell the value, in whatever wording?"""
+        if self.kind in ("number", "time", "code"):
+            one = "one" in words and not {"1", "01", "13"}.isdisjoint(phrase_of(truth.replace(":", " ")))
+            return one or any(word in _AMOUNTS or any(map(str.isdigit, word)) for word in words)
+        if self.kind == "yes-no":
+            return bool(_ANSWERS.intersection(words))
+        starts = {word[:_STEM] for phrase in (phrase_of(truth), *self.phrases) for word in phrase}
+        return any(word[:_STEM] in starts for word in words)
 
     def same(self, told: str, truth: str) -> bool:
         """Is what was told the value?"""
@@ -204,7 +237,7 @@ def _times(text: Words) -> Iterator[Place]:
         clock, exact = word, after in ("am", "pm")
         if len(word) == 4 and word.isdecimal() and after in ("h", "hrs", "hours"):
             clock, exact = f"{word[:2]}:{word[2:]}", True
-        elif exact:
+        elif exact or word[-3:-2] == ".":
             clock = word.replace(".", ":") if "." in word or ":" in word else f"{word}:00"
         minute = minutes(clock)
         if minute is None:
