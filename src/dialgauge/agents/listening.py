@@ -160,6 +160,12 @@ class _Reading:
             ]  # fmt: skip
         return {at for place in places for at in range(place.first, place.last)}
 
+    def of_others(self, slot: str) -> set[int]:
+        """The words of values at the labels of other slots."""
+        places = (place for told in self.told.values() for place in told)
+        theirs = (place for place in places if (owner := self.owner(place)) and slot not in owner)
+        return {at for place in theirs for at in range(place.first, place.last)}
+
     def behind(self, label: Place) -> str:
         """The text behind a label and a colon, up to the next label, comma or end of the sentence."""
         words, first = self.text.words, label.last + 1
@@ -265,7 +271,8 @@ class AnswerReader:
         labelled = any(slot.name in reading.slots_of(label) for label in reading.labels)
         if unknown or (labelled and truth_ == UNKNOWN):
             return ("right" if truth_ == UNKNOWN else "unsure"), UNKNOWN
-        rest = {*reading.text.words} if slot.kind == "yes-no" else reading.rest(explained, taken)
+        of_others = reading.of_others(slot.name) | taken
+        rest = {*reading.text.words} if slot.kind == "yes-no" else reading.rest(explained, of_others)
         shaped = slot.kind in ("number", "time", "code")
         perhaps = rest if truth_ == UNKNOWN else (labelled and not shaped) or slot.may_be_told(rest, truth_)
         return ("unsure" if perhaps else "none"), ""
