@@ -185,7 +185,10 @@ class SlotWords:
 
     def may_be_told(self, words: Collection[str], truth: str) -> bool:
         """Could one of the words tell the value, in whatever wording?"""
-        if self.kind in ("number", "time", "code"):
+        if self.kind == "code":
+            parts = {word for word in words if any(map(str.isdigit, word)) and _joined(word) in _joined(truth)}
+            return bool(parts | _AMOUNTS.intersection(words))
+        if self.kind in ("number", "time"):
             one = "one" in words and not {"1", "01", "13"}.isdisjoint(phrase_of(truth.replace(":", " ")))
             return one or any(word in _AMOUNTS or any(map(str.isdigit, word)) for word in words)
         if self.kind == "yes-no":
