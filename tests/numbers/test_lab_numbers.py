@@ -302,3 +302,46 @@ def test_trials_of_goals_are_trials_of_tasks() -> None:
     for name in [one for one in values if one.startswith(("Success", "Book(", "EntityMatch"))]:
         right, of = map(sum, zip(*surface.by_dialogue(run, name).values(), strict=True))
         assert values[name] == pytest.approx(right / of, abs=1e-12), name
+
+
+GYM = """
+domain: gym
+title: the desk of a gym
+services:
+  class:
+    title: a class
+    rows: classes.csv
+    name: class
+    search:
+      starts: same
+      price: same
+      sauna: yes-no
+    answer: [trainer]
+    book:
+      takes: {day: day, people: number 1..4}
+"""
+CLASSES = "class,starts,price,sauna,trainer\nSunrise,7:00,8,yes,Ada\nDusk,19:30,12.50,no,Bo\n"
+
+
+@pytest.mark.parametrize(
+    ("wishes", "answers"),
+    [
+        ({"starts": "07:00", "price": "8.0", "sauna": "true"}, True),
+        ({"starts": "19:30", "price": "12.5", "sauna": "false"}, True),
+        ({"starts": "7:15"}, False),
+        ({"price": "8.5"}, False),
+        ({"sauna": "no", "price": "8"}, False),
+    ],
+)
+def test_spellings_of_values_in_a_domain_of_ones_own(tmp_path: Path, wishes: dict[str, str], answers: bool) -> None:
+    """07:00 is 7:00, 12.5 is 12.50 and true is yes; what no row has cannot be found."""
+    (tmp_path / "domain.yaml").write_text(GYM)
+    (tmp_path / "classes.csv").write_text(CLASSES)
+    task = {"service": "class", "want": wishes, "ask": ["trainer"], "book": {"day": "Monday", "people": "2"}}
+    (tmp_path / "goals.jsonl").write_text(json.dumps({"id": "g", "tasks": [task]}))
+
+    options = {"domain": str(tmp_path), "goals": str(tmp_path / "goals.jsonl")}
+    if answers:
+        assert surface.values(surface.conversations(**options))["Success(rules=strict)"] == 1
+    else:
+        assert surface.refused(surface.conversations, **options)
