@@ -24,6 +24,7 @@ from dialgauge.trials.words import (
     ENDS,
     FACTS,
     MATCHES,
+    NO_SIGN,
     SUSPECTED,
     UNFAIR,
     expectation_words,
@@ -76,7 +77,9 @@ def contradicted(run: Run) -> list[str]:
 def doubts(run: Run) -> list[str]:
     """What contradicts a log; nothing where it is sound."""
     integrity, odd = stored_integrity(run), contradicted(run)
-    found = [match_sentence(integrity)] if integrity is not None and integrity.foreign else []
+    found = []
+    if integrity is not None and integrity.foreign:
+        found.append(f"The log is not what it says: {match_sentence(integrity)}")
     if odd:
         found.append(f"{counted(len(odd), 'recorded verdict')} contradicted ({some_of(odd, FEW)}).")
     found += [f"{upper_first(note)}." for note in run.notes if note_kind(note) == "instructions"]
@@ -155,11 +158,12 @@ def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
         found[row["dialogue"]].append(Reason(words, row["turn"]))
     facts_of = {each.id: each.ended.facts for each in run.dialogues()}
     for row in conversations(run).filter(verdict=FAILED).iter_rows(named=True):
-        own = found[row["dialogue"]]
+        own, said = found[row["dialogue"]], facts_of.get(row["dialogue"], {})
+        known = row["expected calls"] or said.get("error") or said.get("explanation")
         if not own:
-            said = facts_of.get(row["dialogue"], {})
-            known = row["expected calls"] or said.get("error") or said.get("explanation")
             own.append(Reason(known or f"failed; {row['passes']} trials pass", tone="bad"))
+        elif known and own[0].text == NO_SIGN:
+            own[0] = Reason(f"{NO_SIGN}; {known}")
         own += map(Reason, facts[row["task"]])
     return found
 

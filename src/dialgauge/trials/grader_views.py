@@ -21,7 +21,8 @@ def graders(run: Run) -> Table | None:
     passes = [name for name in run.scores if name.startswith("pass^") and "[" not in name]
     most = max((int(name.removeprefix("pass^")) for name in passes), default=run.details["planned"]["trials"])
     columns = [Column("grader"), Column("graded"), Column("passes", PERCENT), Column("flips", PERCENT, spare=1),
-               Column("passes what the log fails", spare=3), Column("fails what it passes", spare=3),
+               Column("passes more", spare=3, help="conversations that it passes and the log fails"),
+               Column("fails more", spare=3, help="conversations that it fails and the log passes"),
                *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1))]  # fmt: skip
     table = Table("What passes, by grader", columns)
     rates = [each.pass_rate.value for each in figures.graders]
@@ -75,12 +76,12 @@ def corrected(run: Run) -> Table | None:
         )  # fmt: skip
         if each.refused:
             table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
-    told = [
-        f"{each.grader} passes {percent(each.apparent)}, corrected for its errors {percent(each.corrected.value)}"
+    rates = [
+        f"{each.grader} {percent(each.corrected.value)} (as graded {percent(each.apparent)})"
         for each in figures.corrected
         if each.corrected is not None
     ]
-    table.answer = f"{'; '.join(told)}." if told else ""
+    table.answer = f"Pass rate by {figures.truth}'s labels: {', '.join(rates)}." if rates else ""
     table.notes.append(
         "Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
         "labelled at random."

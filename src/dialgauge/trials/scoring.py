@@ -188,7 +188,7 @@ def _amounts(scores: Scores) -> dict[str, dict[str, float]]:
     """Beside each mean of an amount: how many conversations have one, and the median of these."""
     amounts: dict[str, dict[str, float]] = {}
     for name, score in scores.scores.items():
-        if score.unit != "share" and score.value is not None:
+        if score.unit not in ("share", "points") and score.value is not None:
             num, den = scores.sums[name]
             values = num[den > 0] / den[den > 0]
             amounts[name] = {"n": len(values), "median": float(np.median(values))}

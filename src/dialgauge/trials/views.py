@@ -101,10 +101,12 @@ def odd_conversations(run: Run) -> list[str]:
     return [*(row["dialogue"] for row in rows(run, "task_match", match="foreign")), *contradicted(run)]
 
 
-def expected(run: Run) -> Table:
+def expected(run: Run) -> Table | None:
     """What became of the calls that tasks expect, in conversations that failed."""
     only, tones = {"verdict": FAILED}, {"dialogues": VERDICTS[FAILED]}
-    return count_table("Where conversations failed", conversations(run), "expected calls", only=only, tones=tones)
+    title = "Expected calls of conversations that failed"
+    table = count_table(title, conversations(run), "expected calls", only=only, tones=tones)
+    return table if table.rows else None
 
 
 def ends(run: Run) -> Table:
@@ -317,10 +319,11 @@ _TAKEN = {
 }
 
 
-def tools(run: Run) -> Table:
+def tools(run: Run) -> Table | None:
     """Which tools were called."""
     tones: Mapping[str, Tone] = {"done": "plain", "failed": "bad"}
-    return count_table("Conversations that call each tool", tool_calls(run), "tool", split="outcome", tones=tones)
+    table = count_table("Conversations that call each tool", tool_calls(run), "tool", split="outcome", tones=tones)
+    return table if table.rows else None
 
 
 def filters(run: Run) -> Iterator[pl.DataFrame]:

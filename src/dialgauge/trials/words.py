@@ -63,7 +63,7 @@ SIGNS: Mapping[str, str] = {
     "unknowable": "only {} differs, which nobody was told",
     "failing_gold": "an expected call fails in its own world",
 }
-NO_SIGN = "no evidence either way"
+NO_SIGN = "no sign against either side"
 SUSPECTED: Mapping[str, str] = {
     "agent": "agent",
     "user": "user",
@@ -73,7 +73,7 @@ SUSPECTED: Mapping[str, str] = {
     "unclear": "nobody",
 }
 #: Tasks or conversations that a sentence names.
-_NAMED = 4
+_NAMED = 3
 
 
 def sign_words(code: str | None, about: Sequence[str] | None = None) -> str:
@@ -153,12 +153,9 @@ def match_sentence(integrity: Integrity) -> str:
     """Whether the conversations of a log match their tasks."""
     total, foreign = counted(integrity.conversations, "conversation"), integrity.foreign
     if foreign:
-        named = some_of((each.conversation for each in foreign), _NAMED)
-        sentence = f"The log is not what it says: {len(foreign):,} of {total} match another task ({named})"
-        if mapping := integrity.mapping:
-            fits = some_of((f"{name} task {task}" for name, task in mapping), _NAMED)
-            sentence += f"; {len(mapping):,} fit exactly one ({fits})"
-        return f"{sentence}."
+        match = "matches" if len(foreign) == 1 else "match"
+        fits = (f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign)
+        return f"{len(foreign):,} of {total} {match} another task ({some_of(fits, _NAMED)})."
     if integrity.unknown == integrity.conversations:
         why = (
             "the ids in their calls fit most other tasks, too"
