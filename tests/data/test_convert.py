@@ -54,12 +54,6 @@ def test_an_existing_file_is_kept_unless_forced(source: Path, tmp_path: Path) ->
     assert target.read_bytes() == source.read_bytes()
 
 
-def test_a_file_can_be_converted_onto_itself(source: Path) -> None:
-    before = source.read_bytes()
-    convert(source, source, to="native", force=True)
-    assert source.read_bytes() == before
-
-
 def test_the_same_id_twice_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     write([DIALOGUES[0], DIALOGUES[1]], tmp_path / "one.jsonl", format="native")
     write([DIALOGUES[1]], tmp_path / "two.jsonl", format="native")

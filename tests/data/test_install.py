@@ -107,15 +107,6 @@ def test_known_members_decide_where_the_archive_is_unknown(site: Site, folder: F
     assert get(dataset(site, members=(Member("train.json", sha(b"[1]")),)), folder).fetched
 
 
-@pytest.mark.parametrize("answer", [Answer(status=404), Answer(claim=100)])
-def test_a_failed_download_leaves_no_dataset(site: Site, folder: Folder, answer: Answer) -> None:
-    site.answers = [answer]
-    with pytest.raises(DialgaugeError):
-        get(dataset(site), folder, patience=IMPATIENT)
-    assert visible(folder) == []
-    assert get(dataset(site), folder).fetched
-
-
 def test_several_files_and_one_of_them_missing(site: Site, folder: Folder) -> None:
     files = (Remote(path="a.bin", sha256=sha(BODY)), Remote(path="deep/b.bin"))
     several = Dataset("toy", "Toy", "-", "-", "-", files, base=site.url + "?")

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SILENCE, recognise
-from support.babi_release import ALL_FILES, SPLITS, TASKS, released, released_file
+from support.babi_release import ALL_FILES, SPLITS, released, released_file
 from support.reading import part_of, read_bytes, write_bytes
 from support.soak import some
 
@@ -57,7 +57,6 @@ COUNTS = {
     ),
 }
 NO_RESULTS = {"trn": 258, "dev": 163, "tst": 41}
-LONGEST_MEMORY = {1: 14, 2: 20, 3: 78, 4: 13, 5: 96, 6: 812}
 
 
 def test_turns_facts_and_raw_text() -> None:
@@ -182,14 +181,3 @@ def test_released_files(shared_data: Path, task: int, split: str) -> None:
     # The fact lines of the specification's table count the empty answers too.
     assert counted == tuple(row[column] if row is not COUNTS[task][2] else facts - no_results for row in COUNTS[task])
     assert write_bytes("babi", dialogues)[0] == gzip.decompress(released_file(shared_data, task, split).read_bytes())
-
-
-@pytest.mark.parametrize("task", [*TASKS, 6])
-def test_longest_memory(shared_data: Path, task: int) -> None:
-    longest = 0
-    for split in SPLITS if task < 6 else SPLITS[:3]:
-        for dialogue in released(shared_data, task, split):
-            users = list(dialogue.user_turns())
-            facts = sum(max(len(turn.results), 1) for turn in users if turn.results is not None)
-            longest = max(longest, 2 * (len(users) - 1) + facts)
-    assert longest == LONGEST_MEMORY[task]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dialgauge.dialogue import Fact
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     BabiCandidates,
     BabiKnowledgeBase,
@@ -31,22 +30,6 @@ def test_knowledge_base_in_both_spellings(tab: bool) -> None:
         (b"\t", b"\t") if tab else (b" ", b" ")
     )
     assert BabiKnowledgeBase().load(part_of(out.getvalue()), Notes()).facts == facts
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"1 cote R_askslot\tx\n", "relation 'R_askslot' is unknown"),
-        (b"2 cote R_phone\tx\n", "begins with 1"),
-        (b"1 cote R_phone\n", "three words"),
-        (b"1 cote R_phone \n", "three words"),
-        (b"cote R_phone x\n", "expected a number"),
-    ],
-)
-def test_faulty_knowledge_bases(content: bytes, said: str) -> None:
-    with pytest.raises(DialgaugeError, match=said) as caught:
-        BabiKnowledgeBase().load(part_of(content), Notes())
-    assert caught.value.line == 1
 
 
 def test_candidates_keep_their_text() -> None:

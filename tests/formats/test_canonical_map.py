@@ -29,22 +29,6 @@ def test_the_map_of_multiwoz(shared_data: Path) -> None:
     assert (len(canonical), sum(len(texts) for _, texts in canonical)) == (1188, 5593)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"area": {"north": "up", "special_keys": {"not_in_goal": {}}}},
-        {"area": {"north": [1], "special_keys": {"not_in_goal": {}}}},
-        {"area": {"north": ["up"], "special_keys": []}},
-        {"area": {"north": ["up"], "special_keys": {"not_in_goal": {"x": 3}}}},
-        {"leaveat": {"taxi": ["09:00"]}},
-        {"area": []},
-    ],
-)
-def test_a_map_of_the_wrong_shape_is_one_sentence(content: Any) -> None:
-    with pytest.raises(DialgaugeError, match=r"file\.json"):
-        load(content)
-
-
 @pytest.mark.parametrize("content", [{"area": {"north": ["up"]}}, {"area": {"hotel": {"north": ["up"]}}}])
 def test_a_map_without_special_keys_says_what_to_add(content: Any) -> None:
     with pytest.raises(DialgaugeError, match='add "special_keys"'):

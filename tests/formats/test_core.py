@@ -6,7 +6,6 @@ import json
 import tracemalloc
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Span, Task, Turn
@@ -14,9 +13,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats import (
     ALL_FIELDS,
     BUILT_IN,
-    Keyed,
-    Listed,
-    Notes,
     Peek,
     read,
     stream,
@@ -69,22 +65,6 @@ def test_of_a_long_file_the_beginning_is_seen() -> None:
     assert peek.first == ("", {"n": 0, "text": "x" * 90})
 
 
-# -- files of dialogues ----------------------------------------------------------------------------------------------
-
-
-class _One(msgspec.Struct):
-    turns: list[int]
-
-
-def test_keyed_and_listed_files_name_the_dialogue_and_the_turn() -> None:
-    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue b, turn 1: .*Expected `int`"):
-        list(Keyed(_One).read(part_of(b'{"a": {"turns": [1]}, "b": {"turns": [1, "x"]}}'), Notes()))
-    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue number 2, turn 0: .*Expected `int`"):
-        list(Listed(_One).read(part_of(b'[{"turns": [1]}, {"turns": ["x"]}]'), Notes()))
-    with pytest.raises(DialgaugeError, match=r"dialogue number 1: .*Expected `object`"):
-        list(Listed(_One).read(part_of(b"[3]"), Notes()))
-
-
 # -- corpora and the native format -----------------------------------------------------------------------------------
 
 
@@ -94,24 +74,6 @@ def test_the_native_format_keeps_everything() -> None:
     assert read_bytes("native", written)[0] == [FULL, Dialogue(id="e", turns=())]
     assert written.count(b"\n") == 2
     assert not notes.counts
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            b'{"id": "x", "turns": [{"speaker": "user"}, {"speaker": "bot"}]}',
-            r"line 2, turn 1: .*Invalid enum value 'bot'",
-        ),
-        (b'{"id": 3, "turns": []}', "line 2: .*Expected `str`, got `int`"),
-        (b'{"id": "x", "turns": [], "goals": {}}', "line 2: .*unknown field `goals`"),
-        (b'{"id": "x", "turns": [', "line 2: it is not valid JSON"),
-        (b'{"id": "x\xff", "turns": []}', "line 2: byte 0xff is not UTF-8"),
-    ],
-)
-def test_a_faulty_native_line_is_named(line: bytes, message: str) -> None:
-    with pytest.raises(DialgaugeError, match=r"file\.json, " + message):
-        read_bytes("native", EXAMPLES["native"] + line + b"\n")
 
 
 def test_streaming_takes_memory_for_one_dialogue_not_for_the_file(tmp_path: Path) -> None:

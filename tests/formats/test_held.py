@@ -9,7 +9,6 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.errors import DialgaugeError
 from dialgauge.formats import SpooledDialogues, carries, read
 
 
@@ -49,13 +48,3 @@ def test_a_small_source_is_a_list_and_a_large_one_a_file(tmp_path: Path, few_hel
         assert isinstance(corpus.dialogues, kind)
         assert list(corpus) == [talk(place) for place in range(number)]
         assert corpus["D7.json"] == talk(7)
-
-
-def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(content: bytes) -> int:
-        raise OSError(28, "No space left on device")
-
-    spooled = SpooledDialogues()
-    monkeypatch.setattr(spooled, "_file", type("File", (), {"write": staticmethod(full)})())
-    with pytest.raises(DialgaugeError, match="the disk is full"):
-        spooled.extend([talk(1)])

@@ -88,25 +88,6 @@ def test_a_state_on_a_users_entry_means_the_log_is_out_of_order() -> None:
         one(content)
 
 
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        (("log", 1, "text"), 3),
-        (("log", 1, "metadata", "hotel", "semi", "area"), 3),
-        (("log", 1, "metadata", "hotel"), []),
-        (("log", 1, "dialog_act"), {"Hotel-Inform": [["Area"]]}),
-    ],
-)
-def test_a_wrong_type_names_dialogue_and_turn(path: tuple[Any, ...], value: object) -> None:
-    content = example()
-    place = content["MUL0001.json"]
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = value
-    with pytest.raises(DialgaugeError, match=r"file\.json, dialogue MUL0001\.json, turn 1: .*expected shape"):
-        one({"MUL0000.json": EXAMPLE["MUL0001.json"], **content})
-
-
 def test_counts_of_the_real_data(shared_data: Path) -> None:
     for name, dialogues, user_turns in (("test", 1000, 7372), ("val", 999, 7365)):
         corpus = read(shared_data / "multiwoz21" / f"{name}.json.gz")

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import BUILT_IN, LAST_RESORT, Peek, format_named, read, recognise
+from dialgauge.formats import read, recognise
 from dialgauge.text import note_kind
 from support.examples import EXAMPLES
 from support.reading import part_of, read_bytes, read_json, write_bytes
@@ -62,12 +62,6 @@ def numbered_file(format: str, keys: list[str]) -> Any:
     return {"MUL1": {"domain": "hotel", "turns": turns} if format == "t5-dst" else turns}
 
 
-@pytest.mark.parametrize("name", PREDICTIONS)
-def test_each_example_is_recognised_by_its_format_alone(name: str) -> None:
-    peek = Peek(part_of(EXAMPLES[name]))
-    assert [one for one in BUILT_IN if one != LAST_RESORT and format_named(one).recognise(peek)] == [name]
-
-
 @pytest.mark.parametrize("name", JSON_FORMATS)
 def test_a_long_file_is_recognised_by_its_beginning(name: str) -> None:
     value = json.loads(EXAMPLES[name])
@@ -110,15 +104,6 @@ def test_a_key_that_is_no_turn_number(name: str) -> None:
         read_json(name, numbered_file(name, ["0", "last"]))
 
 
-@pytest.mark.parametrize("name", ["nested", "trade", "hi-dst", "mwzeval"])
-def test_a_dialogue_written_twice_is_an_error(name: str, tmp_path: Any) -> None:
-    once = json.dumps(json.loads(EXAMPLES[name]))
-    path = tmp_path / "twice.json"
-    path.write_text(once[:-1] + "," + once[1:])
-    with pytest.raises(DialgaugeError, match="unique"):
-        read(path)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -143,18 +128,6 @@ def test_a_fault_in_a_turn_names_file_dialogue_and_turn(name: str, value: Any) -
         read_json(name, value)
     assert str(caught.value).startswith("file.json, dialogue MUL1, turn 1: ")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", JSON_FORMATS)
-@pytest.mark.parametrize(
-    "content",
-    [b"[]x", b"{", b'{"a": ', b"[" * 100_000, b'{"a":' * 100_000, b'{"a": "\xff"}', b"3", b'{"a": 3}', b"[3]", b"null"],
-    ids=["junk", "open", "cut", "deep-list", "deep-object", "not-utf8", "number", "wrong", "wrong-list", "null"],
-)
-def test_what_is_no_file_of_the_format_is_one_sentence(name: str, content: bytes) -> None:
-    with pytest.raises(DialgaugeError) as caught:
-        read_bytes(name, content)
-    assert caught.value.file == "file.json"
 
 
 # -- nested ----------------------------------------------------------------------------------------------------------
@@ -276,20 +249,3 @@ def test_each_entry_is_a_user_turn_and_the_answer_to_it() -> None:
         Turn(speaker="user", predicted={"hotel": {"area": ("east",)}}, active=("hotel",)),
         Turn(speaker="system", text="which area ?"),
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "dialogues", "turns", "predicted"),
-    [
-        ("augpt", 1000, 7372, 7372),
-        ("mintl", 999, 7354, 7354),
-        ("galaxy-policy", 1000, 7372, 0),
-        ("sfn", 1000, 7372, 0),
-    ],
-)
-def test_public_files(shared_data: Path, name: str, dialogues: int, turns: int, predicted: int) -> None:
-    corpus = read(shared_data / "dst_predictions" / f"{name}.json.gz")
-    user_turns = [turn for dialogue in corpus.dialogues for turn in dialogue.user_turns()]
-    assert (corpus.format, len(corpus.dialogues), len(user_turns)) == ("mwzeval", dialogues, turns)
-    assert sum(turn.predicted is not None for turn in user_turns) == predicted
-    assert not corpus.notes.counts

@@ -32,20 +32,6 @@ def test_ontology_keys_of_all_versions(key: str, domain: str, slot: str) -> None
     assert ontology == Ontology(domains={domain: {slot: SlotSpec(values=("1", "2", "3"))}})
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"hotel-semi-area": ["a"], "hotel-area": ["b"]}, "'area' of 'hotel' is listed twice"),
-        ({"area": ["a"]}, "'area' is not 'domain-slot'"),
-        ({}, "the ontology is empty"),
-        ({"hotel-area": [3]}, "expected shape"),
-    ],
-)
-def test_faulty_ontologies(content: object, message: str) -> None:
-    with pytest.raises(DialgaugeError, match=message):
-        load("multiwoz-ontology", as_json(content))
-
-
 def test_a_schema_is_an_ontology_with_intents() -> None:
     assert load("schema", EXAMPLES["schema"]).ontology == Ontology(
         domains={"Hotels_4": {"stars": SlotSpec(values=("1", "2"), categorical=True)}},

@@ -78,16 +78,6 @@ def test_numbered_turns_must_be_in_order() -> None:
         read_json("sgd", content)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("utterance", 3), ("speaker", "WIZARD"), ("frames", {}), ("frames", [{"service": None}])]
-)
-def test_a_wrong_type_names_dialogue_and_turn(key: str, value: object) -> None:
-    content = example()
-    content[0]["turns"][1][key] = value
-    with pytest.raises(DialgaugeError, match=r"dialogue 1_00000, turn 1: the JSON does not have the expected shape"):
-        read_json("sgd", content)
-
-
 @pytest.mark.parametrize("number", ["001", "002", "003", "008"])
 @pytest.mark.parametrize("kind", ["dev", "synthetic_pred"])
 def test_real_files_survive_the_round_trip(shared_data: Path, kind: str, number: str) -> None:

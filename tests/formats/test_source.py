@@ -103,39 +103,6 @@ def test_an_empty_folder_and_empty_archives_are_errors(tmp_path: Path) -> None:
         resolve(tarred(tmp_path / "a.tar", {".hidden": b"?"}, "w"))
 
 
-@pytest.mark.parametrize("member", ["../evil.json", "/etc/evil.json", "a/../../evil.json", "C:/evil.json", "..\\evil"])
-def test_a_member_that_leaves_its_folder_is_refused(tmp_path: Path, member: str) -> None:
-    for path in (zipped(tmp_path / "a.zip", {member: LINE}), tarred(tmp_path / "a.tar.gz", {member: LINE})):
-        with pytest.raises(DialgaugeError, match="points outside the archive") as caught:
-            resolve(path)
-        assert str(path) in str(caught.value)
-
-
-def test_a_link_in_an_archive_is_not_followed(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "a.tar", "w") as archive:
-        link = tarfile.TarInfo("passwd")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-        info = tarfile.TarInfo("a.jsonl")
-        info.size = len(LINE)
-        archive.addfile(info, io.BytesIO(LINE))
-    assert contents(tmp_path / "a.tar") == {"a.jsonl": LINE}
-
-
-def test_a_bomb_stops_at_the_limit_and_the_limit_can_be_raised(tmp_path: Path) -> None:
-    zeros = b"0" * 200_000
-    paths = [
-        zipped(tmp_path / "a.zip", {"z": zeros}),
-        tarred(tmp_path / "a.tar.gz", {"z": zeros}),
-        tmp_path / "a.gz",
-    ]
-    paths[-1].write_bytes(gzip.compress(zeros))
-    for path in paths:
-        with pytest.raises(DialgaugeError, match=r"more than 100,000 bytes; .*unpack it first"):
-            contents(path, limit=100_000)
-        assert list(contents(path, limit=300_000).values()) == [zeros]
-
-
 def lying_tar(
     member: str, *, stored: int = 10_000, claimed: int = 99_999_999_999, kind: bytes = tarfile.REGTYPE
 ) -> bytes:
@@ -165,30 +132,10 @@ def test_a_tar_member_is_refused_by_the_size_it_claims(tmp_path: Path, member: s
     assert time.process_time() - start < 5
 
 
-@pytest.mark.parametrize("kept", [5, 20, -9])
-def test_a_truncated_gzip_ends_early(tmp_path: Path, kept: int) -> None:
-    (tmp_path / "a.gz").write_bytes(gzip.compress(LINE)[:kept])
-    with pytest.raises(DialgaugeError, match=r"a\.gz: the compressed data ends early"):
-        read(tmp_path / "a.gz")
-
-
 @pytest.mark.parametrize("pieces", [[LINE, OTHER], [LINE * 3, OTHER], [LINE, OTHER * 3], [LINE, b""], [b"", LINE]])
 def test_a_gzip_of_several_members_is_read_whole(tmp_path: Path, pieces: list[bytes]) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(b"".join(map(gzip.compress, pieces)))
     assert contents(tmp_path / "a.jsonl.gz") == {"a.jsonl": b"".join(pieces)}
-
-
-def test_damaged_archives_are_errors(tmp_path: Path) -> None:
-    path = zipped(tmp_path / "a.zip", {"a.jsonl": LINE * 50})
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DialgaugeError, match="cannot be read"):
-        read(path)
-    broken = bytearray(content)
-    broken[45] ^= 0xFF
-    path.write_bytes(bytes(broken))
-    with pytest.raises(DialgaugeError):
-        read(path)
 
 
 @pytest.mark.parametrize(

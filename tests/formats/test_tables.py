@@ -148,16 +148,12 @@ def test_structs_give_a_state_only_what_it_has() -> None:
     [
         ([{"a": 1}], "it needs the column record, or dialogue and turn; it has a"),
         ([{"id": "d", "turn": "x"}], "dialogue d: the turn 'x' is no whole number"),
-        ([{"id": "d", "turn": 0.5}], "dialogue d: the turn 0.5 is no whole number"),
-        ([{"id": "d", "turn": float("inf")}], "dialogue d: the turn inf is no whole number"),
         ([{"id": "d", "turn": 2}], "turns are numbered from 0 or from 1, and here the first is 2"),
         (
             [{"id": "d", "turn": 0}, {"id": "d", "turn": 20_000}, {"id": "d", "turn": 20_001}],
             "dialogue d, turn 20000: the table has no row for turn 1",
         ),
-        ([{"id": "d", "turn": 0, "source": 0.5}], "dialogue d: it does not have the expected shape: Expected `int"),
         ([{"id": None, "turn": 0}], "a row has no id; every row needs that of its dialogue"),
-        ([{"id": "", "turn": 0}], "a row has no id; every row needs that of its dialogue"),
         ([{"id": "d", "turn": 1}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
         ([{"id": "d", "turn": 0}, {"id": "d", "turn": 0}], "dialogue d, turn 0: its turns are not in order"),
         ([{"id": one, "turn": 0} for one in "aba"], "dialogue a: its rows are not together"),
@@ -173,11 +169,6 @@ def test_structs_give_a_state_only_what_it_has() -> None:
             [{"id": "d", "turn": 0, "speaker": "user", "state": '{"area": "east"}'}],
             "'area' is not domain-slot",
         ),
-        (
-            [{"id": "d", "turn": 0, "speaker": "user", "state": '{"hotel": {"area": {"x": "y"}}}'}],
-            "is no value",
-        ),
-        ([{"id": "d", "turn": 0, "speaker": "user", "state": "east"}], "is no object of domain-slot with values"),
         (
             [{"id": "d", "turn": 0, "speaker": "user", "state": "{east"}],
             "dialogue d: it does not have the expected shape",

@@ -137,15 +137,8 @@ def test_how_a_conversation_of_tau_bench_ended_is_concluded(info: dict[str, Any]
 @pytest.mark.parametrize(
     ("value", "what"),
     [
-        ([tau(traj=None)], "Expected `array`, got `null`"),
-        ([tau(traj=[None])], "dialogue 3#0, turn 0: .*Expected `object`, got `null`"),
         ([tau(said("user", "a"), {"role": "wizard", "content": "b"})], "dialogue 3#0, turn 1: .*'wizard'"),
-        ([tau({"role": "user", "content": 3})], "dialogue 3#0, turn 0: .*Expected `str \\| null`, got `int`"),
         ([tau({"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]})], "turn 0: a tool call has no name"),
-        ([tau(reward="1.0")], "Expected `float \\| null`, got `str`"),
-        ([tau(trial=-1)], r"Expected `int` >= 0 - at `\$\.trial`"),
-        ([tau(trial=10**12)], r"Expected `int` <= 1000000 - at `\$\.trial`"),
-        ([tau(task_id=None)], "dialogue number 1: .*got `null`"),
         ([TAU[0], {"task_id": 4}], "dialogue number 2: .*missing required field `reward`"),
     ],
 )
@@ -160,13 +153,7 @@ def test_what_is_wrong_with_tau_is_said_with_its_place(value: Any, what: str) ->
         (tau2(messages=None), "dialogue slow\\[data\\]#0: it has no messages"),
         (tau2(task_id="other"), "the file has no task 'other'"),
         ({**TAU2, "tasks": [*TAU2["tasks"], {"id": "slow[data]"}]}, "two different tasks have the id 'slow"),
-        ({**TAU2, "simulations": None}, "Expected `array`, got `null`"),
         ({"info": TAU2["info"], "tasks": []}, "it has neither 'simulations' nor"),
-        (tau2(reward_info={"reward": "yes"}), "got `str`"),
-        (
-            {**TAU2, "info": {**TAU2["info"], "num_trials": 10**30}},
-            r"`\$\.num_trials`",
-        ),
     ],
 )
 def test_what_is_wrong_with_tau2_is_said_with_its_place(value: Any, what: str) -> None:
