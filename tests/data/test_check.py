@@ -6,6 +6,7 @@ import gzip
 from collections import Counter
 from pathlib import Path
 
+import polars
 import pytest
 from hypothesis import given, settings, strategies as st
 

@@ -137,7 +137,7 @@ def test_what_stands_under_other_names_is_refused_and_not_guessed(beside: dict[s
 
 def test_what_is_no_log_is_said_in_words_of_logs(tmp_path: Path) -> None:
     with pytest.raises(
-        dialgauge.DialgaugeError, match="no log of agents: its records have no 'messages'.*; there is conv"
+        dialgauge.DialgaugeError, match=r"no log of agents: its records have no 'messages'.*; there is conv"
     ):
         dialgauge.score_results(log(tmp_path, {"conv": TALK, "ok": True}), resamples=0)
 
