@@ -76,6 +76,5 @@ def test_data_check_of_a_folder_runs_nothing_unless_asked(folder: Path, capsys: 
     )
     assert dialgauge(capsys, "data", "check", folder).code == 0
     outcome = dialgauge(capsys, "data", "check", folder, "--load-tools")
-    assert outcome.code == 1
-    assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.out.split())
-    assert "not sound" in outcome.out
+    assert outcome.code == 2
+    assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.err.split())

@@ -75,7 +75,7 @@ MISTAKES = [
     ("lab study --rates 2", "--rates"),
     ("lab study --errors drpo", "must be drop, value, relabel or insert (got 'drpo')"),
     ("lab call calls.json --domain depots", "Did you mean 'depot'"),
-    ("lab call calls.json --domain ./nowhere", "has no domain.yaml"),
+    ("lab call calls.json --domain ./nowhere", "there is no such folder"),
     ("lab call calls.json --domain depot --task x", "there is no task 'x'"),
     ("lab call mine.json --domain depot", "not a list of calls"),
     ("babi simulate --out new --tasks 0-3", "--tasks expects numbers from 1 to 5"),

@@ -285,7 +285,7 @@ def test_several_logs_are_compared(capsys: Capture) -> None:
     ("options", "why"),
     [
         (["--tasks", "nofile.json"], "there is no such file"),
-        (["--domain", "nowhere"], "there is no tool domain named 'nowhere'"),
+        (["--domain", "nowhere"], "there is no installed domain named 'nowhere'"),
         (["--domain", "retail"], ""),
         (["--judge", "nofile.csv"], "cannot be read"),
         (["--truth", "ann"], "--truth names one of the graders"),

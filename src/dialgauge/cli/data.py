@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from dialgauge.cli.screen import err, on_screen, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import proposed_mapping, read as read_corpus
 from dialgauge.redaction import redactor_of
-from dialgauge.report import Page, Table
+from dialgauge.report import Table
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -53,16 +53,18 @@ def check(
 
     Exit code: 0 no problems, 1 problems that make scores incomplete, 2 nothing could be read.
     """
-    if len(source) == 1 and _has_services_only(Path(source[0])):
-        output.present(domain.check_domain(source[0]))
+    folder = Path(source[0])
+    if (folder / "domain.yaml").is_file():
+        if len(source) > 1:
+            raise DialgaugeError("the folder of a domain is checked alone", file=source[0])
+        if tools.is_tool_domain(folder):
+            output.present(tools.check_tool_domain(folder, datasets.data_folder().root, load_tools=load_tools))
+        else:
+            output.present(domain.check_domain(folder))
         return 0
-    domains, sources = _domain_reports(source, load_tools)
-    if not sources:
-        output.present(_domain_page(domains))
-        return 2 if any(not each.domain for each in domains) else int(not all(each.sound for each in domains))
     with progress_bar("reading dialogues") as advance:
-        report = datasets.check(sources, format=format, advance=advance)
-    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, sources), None)):
+        report = datasets.check(source, format=format, advance=advance)
+    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
         raise DialgaugeError(
             "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "
             "('dialgauge lab new NAME' writes one)",
@@ -76,11 +78,8 @@ def check(
     told = [f"{Path(file).name}: {trials.match_sentence(each)}" for file, each in checked.items()]
     page = datasets.check_page(report, told)
     filed = _filings(checked)
-    beside = _domain_page(domains)
-    tables = {**beside.tables, **page.tables, **({"filed elsewhere": filed} if len(filed) else {})}
-    output.present(replace(page, warnings=[*beside.warnings, *page.warnings], tables=tables))
-    unsound = not all(each.sound for each in domains) or any(each.foreign for each in checked.values())
-    return report.exit_code or int(unsound)
+    output.present(replace(page, tables={**page.tables, **({"filed elsewhere": filed} if len(filed) else {})}))
+    return report.exit_code or int(any(each.foreign for each in checked.values()))
 
 
 def _lacks_its_yaml(source: str) -> bool:
@@ -89,10 +88,6 @@ def _lacks_its_yaml(source: str) -> bool:
     return not (folder / "domain.yaml").is_file() and (
         (folder / "policy.md").is_file() or any(map(Path.is_file, folder.glob("*.csv")))
     )
-
-
-def _has_services_only(folder: Path) -> bool:
-    return (folder / "domain.yaml").is_file() and not tools.is_tool_domain(folder)
 
 
 @data.command()
@@ -186,42 +181,6 @@ def _transfer_progress() -> Iterator[datasets.Watcher]:
             return lambda total, here: bars.update(task, total=total, completed=here)
 
         yield watch
-
-
-def _domain_reports(sources: Sequence[str], load_tools: bool) -> tuple[list[tools.DomainReport], list[str]]:
-    """Reports on those sources that are folders of tool domains, and the other sources."""
-    reports, others = [], []
-    for source in sources:
-        folder = Path(source)
-        if (folder / "domain.yaml").is_file() and tools.is_tool_domain(folder):
-            _check_services(folder)
-            reports.append(tools.check_tool_domain(folder, datasets.data_folder().root, load_tools=load_tools))
-        else:
-            others.append(source)
-    return reports, others
-
-
-def _check_services(folder: Path) -> None:
-    """An error where a folder with tools has services too, and something is wrong with these."""
-    from dialgauge.yaml_file import read_yaml
-
-    content = read_yaml(folder / "domain.yaml", as_text=True).content
-    if isinstance(content, dict) and content.get("services"):
-        domain.load_domain(folder)
-
-
-def _domain_page(reports: Sequence[tools.DomainReport]) -> Page:
-    """What folders of tool domains hold, and what is wrong with them."""
-    tables, told = {}, []
-    for each in reports:
-        told += [each.summary] if each.domain else []
-        told += [each.code] if each.code else []
-        told.append(f"{each.folder}: {'sound' if each.sound else 'not sound'}.")
-        if each.problems:
-            found = tables[f"findings of {each.folder}"] = Table("Findings", ["file", "line", "kind", "what"])
-            for problem in each.problems:
-                found.add(Path(problem.file).name, problem.line, problem.severity, problem.message)
-    return Page(title="Domains", warnings=told, tables=tables)
 
 
 def _log_integrity(report: datasets.Report) -> dict[str, tools.Integrity]:

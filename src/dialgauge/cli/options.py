@@ -249,7 +249,7 @@ DATASETS = known(_datasets)
 FORMATS = names_of("formats", "formats")
 MODELS = names_of("rankers", "ranker_names")
 PROFILES = names_of("values", "profile_names")
-TOOL_DOMAINS = names_of("worlds.tools", "installed_domains")
+TOOL_DOMAINS = names_of("worlds", "installed_domains")
 WORLDS = names_of("worlds.restaurant", "BUILT_IN")
 
 

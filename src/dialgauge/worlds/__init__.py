@@ -7,6 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.worlds.desk import CallOutcome as CallOutcome, Desk as Desk, Side as Side
+    from dialgauge.worlds.folders import installed_domains as installed_domains
     from dialgauge.worlds.tools import (
         AsGiven as AsGiven,
         ToolError as ToolError,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         members as members,
     )
     from dialgauge.worlds.domain.domain_folder import (
-        DOMAIN_FILE as DOMAIN_FILE,
         load_domain as load_domain,
         new_domain as new_domain,
         read_domain as read_domain,
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         Found as Found,
     )
     from dialgauge.worlds.domain.service_desk import Booking as Booking, ServiceDesk as ServiceDesk
+    from dialgauge.worlds.folders import DOMAIN_FILE as DOMAIN_FILE
 
 
 if not TYPE_CHECKING:

@@ -35,7 +35,6 @@ from dialgauge.values import (
 
 Kind: TypeAlias = Literal["text", "day", "time", "number", "words"]
 Row: TypeAlias = dict[str, str]
-Order: TypeAlias = Literal["rising", "falling"]
 #: How a column is compared with a wish.
 Match: TypeAlias = Literal["same", "at-least", "at-most", "contains", "yes-no"]
 MATCHES: tuple[Match, ...] = get_args(Match)
@@ -216,27 +215,17 @@ class BookSpec(Struct, frozen=True, kw_only=True):
         return lacking + [group[0] for group in self.one_of if not any(given.get(slot) for slot in group)]
 
 
-class Service(Struct, frozen=True, kw_only=True, dict=True):
-    """Something that can be looked up, booked or both."""
+class ServiceKeys(Struct, frozen=True, kw_only=True):
+    """What a service has as ``domain.yaml`` says it."""
 
-    name: str
     #: With its article: ``a rental car``.
-    title: str
-    #: What there is, known cells only; None where there is nothing to look up.
-    rows: tuple[Row, ...] | None = None
-    #: The slot by which people name a row; empty without rows. And the one that tells rows of one name apart.
-    name_slot: str = ""
-    id_slot: str = ""
-    search: dict[str, SearchSlot] = {}
+    title: str = ""
     answer: tuple[str, ...] = ()
-    book: BookSpec | None = None
-    #: Booking slots that may refer to a venue chosen in one of these services.
-    refers: dict[str, tuple[str, ...]] = {}
     #: What a search cannot do without, and groups of which it needs one.
     requires: tuple[str, ...] = ()
     requires_one_of: tuple[tuple[str, ...], ...] = ()
     #: How rows are ordered: by the first of these slots that was asked for, else by the last; none: as they stand.
-    order: dict[str, Order] = {}
+    order: dict[str, Literal["rising", "falling"]] = {}
     #: Times that are on the next day where they are earlier than another of the row.
     next_day: dict[str, str] = {}
     #: What a system tells of a row beside its name, and what it asks for to narrow a search, the most telling first.
@@ -248,14 +237,29 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
     total: dict[str, str] = {}
     #: Values that name the service rather than a wish.
     generic: dict[str, str] = {}
-    #: Values are compared as MultiWOZ's are: other spellings are the same, an unknown cell fits any wish.
-    multiwoz: bool = False
     #: What the record calls a booking.
     call: str = BOOK
+    #: Names of acts by what they are for, where they are others than :meth:`Service.act_name` makes.
+    acts: dict[Role, str] = {}
+
+
+class Service(ServiceKeys, frozen=True, kw_only=True, dict=True):
+    """Something that can be looked up, booked or both."""
+
+    name: str
+    #: What there is, known cells only; None where there is nothing to look up.
+    rows: tuple[Row, ...] | None = None
+    #: The slot by which people name a row; empty without rows. And the one that tells rows of one name apart.
+    name_slot: str = ""
+    id_slot: str = ""
+    search: dict[str, SearchSlot] = {}
+    book: BookSpec | None = None
+    #: Booking slots that may refer to a venue chosen in one of these services.
+    refers: dict[str, tuple[str, ...]] = {}
+    #: Values are compared as MultiWOZ's are: other spellings are the same, an unknown cell fits any wish.
+    multiwoz: bool = False
     #: All that can be asked for, where that is other than what follows from the rest.
     asks: tuple[str, ...] = ()
-    #: Names of acts by what they are for, where they are others than :meth:`act_name` makes.
-    acts: dict[str, str] = {}
 
     @cached_property
     def wishes(self) -> dict[str, SearchSlot]:
@@ -375,9 +379,8 @@ class Service(Struct, frozen=True, kw_only=True, dict=True):
         return self._act_names.get(role, "")
 
     @cached_property
-    def _act_names(self) -> dict[str, str]:
-        named = {role: name for role, name in self.acts.items() if name}
-        return {**{role: f"{self.prefix}-{intent}" for role, intent in _INTENTS.items()}, **named}
+    def _act_names(self) -> dict[Role, str]:
+        return {role: f"{self.prefix}-{intent}" for role, intent in _INTENTS.items()} | self.acts
 
     def say(self, slot: str) -> str:
         """What people call a slot."""
@@ -432,8 +435,6 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
     choices: tuple[str, ...] = ()
     #: The acts of each side where they are others than follow from the services.
     inventories: dict[str, Inventory] = {}
-    #: Whether the folder has tools, too: ``dialgauge.worlds.tools`` reads them.
-    has_tools: bool = False
 
     def words_for(self, slot: str) -> SlotWords:
         """The words of a slot; empty ones where the domain says nothing."""

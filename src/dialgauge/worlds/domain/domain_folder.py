@@ -5,18 +5,16 @@ Whatever is wrong is an error with file, line and the nearest name. Nothing of a
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NoReturn
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from dialgauge import plugins
 from dialgauge.dialogue import DONTCARE
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic, together
@@ -30,70 +28,51 @@ from dialgauge.worlds.domain.domain import (
     Domain,
     GoalDraw,
     Match,
-    Order,
-    Role,
     SearchSlot,
     Service,
+    ServiceKeys,
     SlotType,
     SlotWords,
     has_thousands,
     members,
 )
 from dialgauge.worlds.domain.rows import RowsFile, read_rows, read_text
+from dialgauge.worlds.folders import DOMAIN_FILE, domain_folder, require_file
 from dialgauge.yaml_file import YamlDocument, read_yaml
 
-DOMAIN_FILE = "domain.yaml"
 _GOALS_FILE, _POLICY_FILE = "goals.jsonl", "policy.md"
 _TEMPLATE = Path(__file__).with_name("template")
-PACKS = Path(__file__).parents[1] / "packs"
-#: Our own domains are folders; other packages declare theirs as entry points of the group ``dialgauge.domains``.
-TOWN = "town"
 _NAME = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _RANGE = re.compile(r"number\s+([-+]?[0-9]{1,12})\s*\.\.\s*([-+]?[0-9]{1,12})")
 _TYPES = ("text", "day", "time", "number")
-_OF_THE_SERVICE, _OF_THE_BOOKING = "a slot of the service", "a slot that the booking takes"
-#: The keys that lead to a part of the file.
-Location: TypeAlias = tuple[str | int, ...]
+_NO_WISH = f"the value '{DONTCARE}' cannot be told from having no wish at all; write it otherwise"
 
 
-class _Search(Struct, forbid_unknown_fields=True):
+class _Search(Struct):
     match: str = "same"
     say: str = ""
     unit: str = ""
     values: list[str] = []
 
 
-class _Book(Struct, forbid_unknown_fields=True):
+class _Book(Struct):
     takes: dict[str, str | list[str]] = {}
-    needs: list[str] | UnsetType = UNSET
+    needs: list[str] | None = None
     one_of: list[list[str]] = []
     #: Slots, or for each how its value is made: one of a list, or a text whose ``#`` are digits.
     gives: list[str] | dict[str, str | list[str]] = field(default_factory=lambda: ["reference"])
 
 
-class _Service(Struct, forbid_unknown_fields=True):
-    title: str = ""
+class _Service(ServiceKeys, frozen=True):
     rows: str = ""
     name: str = ""
     id: str = ""
-    search: dict[str, str | _Search] = {}
-    answer: list[str] = []
+    search: dict[str, str | _Search] = field(default_factory=dict)
     book: _Book | None = None
-    refers: dict[str, str | list[str]] = {}
-    requires: list[str] = []
-    requires_one_of: list[list[str]] = []
-    order: dict[str, Order] = {}
-    next_day: dict[str, str] = {}
-    describe: list[str] = []
-    narrow: list[str] = []
-    tells: list[str] = []
-    total: dict[str, str] = {}
-    generic: dict[str, str] = {}
-    call: str = "book"
-    acts: dict[Role, str] = {}
+    refers: dict[str, str | list[str]] = field(default_factory=dict)
 
 
-class _Goals(Struct, forbid_unknown_fields=True):
+class _Goals(Struct):
     file: str = ""
     draw: GoalDraw | None = None
 
@@ -102,10 +81,10 @@ class _Words(Struct, forbid_unknown_fields=True):
     ask: str = ""
     label: str = ""
     say: str = ""
-    also: list[str] = []
+    also: tuple[str, ...] = ()
 
 
-class _File(Struct, forbid_unknown_fields=True):
+class _File(Struct):
     domain: str
     title: str = ""
     policy: str = ""
@@ -113,44 +92,18 @@ class _File(Struct, forbid_unknown_fields=True):
     goals: _Goals = field(default_factory=_Goals)
     words: dict[str, Any] = {}
     spelling: Literal["", "multiwoz"] = ""
-    choices: list[str] = []
-    acts: dict[Literal["user", "system"], dict[str, list[str]]] = {}
-    #: Keys of tool domains, which ``dialgauge.worlds.tools`` reads.
-    tools: str = ""
-    data: Any = None
-    tasks: Any = None
-
-
-def is_folder(name: str | os.PathLike[str]) -> bool:
-    """Is a path meant, rather than the name of an installed domain?"""
-    return not isinstance(name, str) or "/" in name or os.sep in name or name in (".", "..")
+    choices: tuple[str, ...] = ()
+    acts: dict[Literal["user", "system"], dict[str, tuple[str, ...]]] = {}
 
 
 def load_domain(name_or_path: str | Path) -> Domain:
     """A domain by the name of an installed one, or by its folder: a path has a separator (``./clinic``)."""
-    if is_folder(name_or_path):
-        return read_domain(Path(name_or_path))
-    name = str(name_or_path)
-    if name == TOWN:
-        return read_domain(PACKS / TOWN)
-    if name not in plugins.names(plugins.DOMAINS, {TOWN: ""}) and (Path(name) / DOMAIN_FILE).is_file():
-        raise DialgaugeError(f"there is no installed domain named '{name}'; for the folder write ./{name}")
-    content: Any = plugins.load(plugins.DOMAINS, name, object, {TOWN: ""})
-    made = content() if callable(content) else content
-    domain = read_domain(Path(made)) if isinstance(made, str | Path) else made
-    if not isinstance(domain, Domain):
-        raise DialgaugeError(f"the domain '{name}' is {type(domain).__name__}, neither a Domain nor a folder")
-    return domain
+    return read_domain(domain_folder(name_or_path))
 
 
 def read_domain(folder: Path, rows: Mapping[str, RowsFile] | None = None) -> Domain:
     """The domain in a folder; ``rows`` are those of its services where they are in no file of the folder."""
-    if not folder.is_dir():
-        raise DialgaugeError("there is no such folder", file=str(folder))
-    path = folder / DOMAIN_FILE
-    if not path.is_file():
-        raise DialgaugeError(f"there is no {DOMAIN_FILE} in this folder", file=str(folder))
-    return _Reader(read_yaml(path, as_text=True), folder, rows).domain()
+    return _Reader(read_yaml(domain_folder(folder) / DOMAIN_FILE, as_text=True), folder, rows).domain()
 
 
 def new_domain(folder: str | Path) -> list[Path]:
@@ -178,11 +131,10 @@ class _Reader:
     def __init__(self, document: YamlDocument, folder: Path, rows: Mapping[str, RowsFile] | None) -> None:
         self._document, self._folder, self._given_rows = document, folder, rows
         self._files = [document.file or DOMAIN_FILE]
-        if isinstance(document.content, dict) and not document.content.get("domain"):
-            near = nearest("domain", document.content) if "domain" not in document.content else ""
-            self.refuse(f"there is no key 'domain', the name of the domain.{near}")
-        content: _File = document.as_record(_File, "a domain", strict=False)
-        self._content, self._multiwoz = content, content.spelling == "multiwoz"
+        if isinstance(document.content, dict) and "tools" in document.content:
+            self.refuse("it is a domain of tools, which has no services to search or book", "tools")
+        self._content: _File = document.as_record(_File, "a domain", strict=False)
+        self._multiwoz = self._content.spelling == "multiwoz"
 
     def refuse(self, message: str, *location: str | int) -> NoReturn:
         """Raise an error at a place of the file."""
@@ -200,35 +152,32 @@ class _Reader:
                 )
             if key.lower() in services:
                 self.refuse(f"the service '{key}' appears twice, but for capital letters", "services", key)
-            services[key.lower()] = self._service(key, given)
-        if not services and not content.tools:
-            self.refuse("there are no services; a domain has at least one, or tools", "services")
-        inventories: dict[str, Any] = {
-            side: {name: tuple(slots) for name, slots in acts.items()} for side, acts in content.acts.items()
-        }
+            service = self._service(key, given)
+            asks = content.acts.get("user", {}).get(service.act_name("request"), ())
+            services[key.lower()] = replace(service, asks=asks)
+        if not services:
+            self.refuse("there are no services; a domain has at least one", "services")
         for key, service in zip(content.services, services.values(), strict=True):
-            self._check_refers(key, services)
-            asks = inventories.get("user", {}).get(service.act_name("request"), ())
-            services[service.name] = replace(service, asks=asks)
-        if content.goals.file and content.goals.draw is not None:
+            self._check_refers(key, service, services)
+        goals = content.goals
+        if goals.file and goals.draw is not None:
             self.refuse("goals are drawn or read from a file, not both", "goals", "draw")
-        drawn = content.goals.draw is not None
+        policy = self._file(content.policy, _POLICY_FILE, "policy")
+        if policy is not None:
+            self._files.append(str(policy))
         return Domain(
             name=content.domain,
             title=content.title or content.domain.replace("-", " "),
-            policy=self._text(content.policy or _POLICY_FILE, needed=bool(content.policy)),
+            policy="" if policy is None else read_text(policy).strip(),
             services=services,
-            goals_file=self._file(content.goals.file or _GOALS_FILE, bool(content.goals.file), "goals", "file")
-            if not drawn
-            else None,
-            draw=self._draw(content.goals.draw or GoalDraw(), services),
+            goals_file=None if goals.draw is not None else self._file(goals.file, _GOALS_FILE, "goals", "file"),
+            draw=self._draw(goals.draw or GoalDraw(), services),
             words=self._words(services),
             folder=self._folder,
             files=tuple(self._files),
             multiwoz=self._multiwoz,
-            choices=tuple(content.choices),
-            inventories=inventories,
-            has_tools=bool(content.tools),
+            choices=content.choices,
+            inventories={str(side): acts for side, acts in content.acts.items()},
         )
 
     def _check_name(self, name: str, what: str, *location: str) -> None:
@@ -245,37 +194,11 @@ class _Reader:
                 self.refuse(f"'{name}' stands twice in '{location[-1]}'", *location, position)
             seen.add(name)
 
-    # Files of the folder
-
-    def _file(self, name: str, needed: bool, *location: str) -> Path | None:
-        """A file of the folder; what lies outside it is not read. None for one that need not be there."""
-        path = self._folder / name
-        if needed and not path.resolve().is_relative_to(self._folder.resolve()):
-            self.refuse(f"'{name}' lies outside the folder of the domain", *location)
-        if path.is_file():
-            return path
-        if needed:
-            near = nearest(name, [other.name for other in self._folder.iterdir() if other.is_file()], listed=False)
-            self.refuse(f"there is no file '{name}'.{near}", *location)
-        return None
-
-    def _text(self, name: str, *, needed: bool) -> str:
-        path = self._file(name, needed, "policy")
-        if path is None:
-            return ""
-        self._files.append(str(path))
-        return read_text(path).strip()
-
-    def _rows(self, name: str, *location: str) -> RowsFile:
-        if self._given_rows is not None:
-            table = name.partition(".")[0]
-            return self._given_rows.get(table) or RowsFile(name, (), [])
-        path = self._file(name, True, *location)
-        rows = read_rows(path or self._folder)
-        self._files.append(rows.file)
-        if not rows.rows:
-            raise DialgaugeError("there are no rows", file=rows.file)
-        return rows
+    def _file(self, name: str, usual: str, *location: str) -> Path | None:
+        """The file of that name; where none is named the one with the usual name, if there is one."""
+        if name:
+            return require_file(self._folder, name, self._document.line(*location))
+        return self._folder / usual if (self._folder / usual).is_file() else None
 
     # Services
 
@@ -290,27 +213,29 @@ class _Reader:
                 self.refuse(f"the service '{key}' has neither rows to look up nor a booking", *location)
         elif not given.name:
             self.refuse(f"the service '{key}' has rows but no name: say which column people call them by", *location)
-        columns = [name for name in (given.name, given.id) if name]
         if rows is not None and self._given_rows is None:
             what = f"a column of {Path(rows.file).name}"
             for where, name in (("name", given.name), ("id", given.id), *(("search", slot) for slot in given.search)):
                 if name and name not in rows.columns:
                     self.refuse(f"'{name}' is not {what}.{nearest(name, rows.columns)}", *location, where, name)
             self._check_known(given.answer, rows.columns, what, *location, "answer")
-        columns += [*given.search, *given.answer]
+        columns = [*filter(None, (given.name, given.id)), *given.search, *given.answer]
         book = None if given.book is None else self._book(given.book, columns, *location, "book")
-        known = [*columns, *(book.takes if book is not None else ())]
-        self._check_spaces([*known, *(book.gives if book is not None else ())], *location)
-        self._check_more(given, known, *location)
+        slots = [*columns, *(book.takes if book is not None else ())]
+        self._check_slots(given, slots, *location)
+        self._check_spaces([*slots, *(book.gives if book is not None else ())], *location)
         if rows is not None and not self._multiwoz:
             _check_names(rows, given.name, given.id)
-        kept = list(dict.fromkeys(columns))
+        noun = key.replace("-", " ")
         return Service(
+            **{
+                **{name: getattr(given, name) for name in ServiceKeys.__struct_fields__},
+                "title": given.title or f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}",
+            },
             name=key.lower(),
-            title=given.title or _with_article(key.replace("-", " ")),
             rows=None
             if rows is None
-            else tuple({slot: row[slot] for slot in kept if slot in row} for _, row in rows.rows),
+            else tuple({slot: row[slot] for slot in dict.fromkeys(columns) if slot in row} for _, row in rows.rows),
             name_slot=given.name,
             id_slot=given.id,
             search={
@@ -318,22 +243,32 @@ class _Reader:
                 for slot, rule in given.search.items()
                 if rows is not None
             },
-            answer=tuple(given.answer),
             book=book,
-            refers=self._refers(given.refers, book, *location, "refers"),
-            requires=tuple(given.requires),
-            requires_one_of=tuple(map(tuple, given.requires_one_of)),
-            order=given.order,
-            next_day=given.next_day,
-            describe=tuple(given.describe),
-            narrow=tuple(given.narrow),
-            tells=tuple(given.tells),
-            total=given.total,
-            generic=given.generic,
+            refers={
+                slot: tuple(target.lower() for target in ([targets] if isinstance(targets, str) else targets))
+                for slot, targets in given.refers.items()
+            },
             multiwoz=self._multiwoz,
-            call=given.call,
-            acts={str(role): name for role, name in given.acts.items()},
         )
+
+    def _rows(self, name: str, *location: str) -> RowsFile:
+        if self._given_rows is not None:
+            return self._given_rows.get(name.partition(".")[0]) or RowsFile(name, (), [])
+        rows = read_rows(require_file(self._folder, name, self._document.line(*location)))
+        self._files.append(rows.file)
+        if not rows.rows:
+            raise DialgaugeError("there are no rows", file=rows.file)
+        return rows
+
+    def _check_slots(self, given: ServiceKeys, slots: Iterable[str], *location: str) -> None:
+        """Refuse keys that name no slots of the service."""
+        what = "a slot of the service"
+        for key in ("requires", "describe", "narrow", "tells", "order", "next_day", "total", "generic"):
+            self._check_known(getattr(given, key), slots, what, *location, key)
+        for position, group in enumerate(given.requires_one_of):
+            self._check_known(group, slots, what, *location, "requires_one_of", position)
+        for others in (given.next_day, given.total):
+            self._check_known(dict.fromkeys(others.values()), slots, what, *location)
 
     def _check_spaces(self, slots: Iterable[str], *location: str) -> None:
         """Refuse slots that a tool could not tell apart, and the name of what the lab tells itself."""
@@ -346,17 +281,6 @@ class _Reader:
                 self.refuse(
                     f"a slot cannot be called '{slot}': acts that say how many rows fit have that name", *location
                 )
-
-    def _check_more(self, given: _Service, known: Iterable[str], *location: str) -> None:
-        """Check the keys that name slots of the service."""
-        for key in ("requires", "describe", "narrow", "tells"):
-            self._check_known(getattr(given, key), known, _OF_THE_SERVICE, *location, key)
-        for position, group in enumerate(given.requires_one_of):
-            self._check_known(group, known, _OF_THE_SERVICE, *location, "requires_one_of", position)
-        for key in ("order", "next_day", "total", "generic"):
-            self._check_known(getattr(given, key), known, _OF_THE_SERVICE, *location, key)
-        for others in (given.next_day, given.total):
-            self._check_known(dict.fromkeys(others.values()), known, _OF_THE_SERVICE, *location)
 
     def _search(self, slot: str, rule: str | _Search, rows: RowsFile, *location: str) -> SearchSlot:
         given = _Search(match=rule or "same") if isinstance(rule, str) else rule
@@ -380,10 +304,11 @@ class _Reader:
 
     def _book(self, given: _Book, columns: list[str], *location: str) -> BookSpec:
         takes = {slot: self._slot_type(kind, *location, "takes", slot) for slot, kind in given.takes.items()}
+        what = "a slot that the booking takes"
         for position, group in enumerate(given.one_of):
-            self._check_known(group, takes, _OF_THE_BOOKING, *location, "one_of", position)
-        if not isinstance(given.needs, UnsetType):
-            self._check_known(given.needs, takes, _OF_THE_BOOKING, *location, "needs")
+            self._check_known(group, takes, what, *location, "one_of", position)
+        self._check_known(given.needs or (), takes, what, *location, "needs")
+        self._check_known(given.gives, given.gives, "", *location, "gives")
         for where, slots in (("takes", [*takes]), ("gives", [*given.gives])):
             for slot in slots:
                 if slot in columns or (where == "gives" and slot in takes):
@@ -391,21 +316,18 @@ class _Reader:
                     self.refuse(
                         f"'{slot}' has the name of {other}; give one of them another name", *location, where, slot
                     )
-        self._check_known(given.gives, given.gives, "", *location, "gives")
-        made = given.gives if isinstance(given.gives, dict) else {}
         grouped = {slot for group in given.one_of for slot in group}
+        needs = [slot for slot in takes if slot not in grouped] if given.needs is None else given.needs
+        made = given.gives if isinstance(given.gives, dict) else {}
         return BookSpec(
             takes=takes,
-            needs=tuple(slot for slot in takes if slot not in grouped)
-            if isinstance(given.needs, UnsetType)
-            else tuple(given.needs),
+            needs=tuple(needs),
             one_of=tuple(map(tuple, given.one_of)),
             gives=tuple(given.gives),
             made={slot: _parts(how) for slot, how in made.items() if how},
         )
 
     def _slot_type(self, content: str | list[str], *location: str) -> SlotType:
-        types = f"{', '.join(_TYPES)}, 'number 1..30' or a list of words"
         if isinstance(content, list):
             if not content or "" in content:
                 self.refuse("a list of words needs at least one, and no empty one", *location)
@@ -422,57 +344,51 @@ class _Reader:
                 self.refuse(f"the range {low}..{high} is empty", *location)
             return SlotType("number", low, high)
         if text not in _TYPES:
+            types = f"{', '.join(_TYPES)}, 'number 1..30' or a list of words"
             self.refuse(f"there is no type '{text}'; use {types}", *location)
         return SlotType(text)  # type: ignore[arg-type]
 
-    def _refers(self, given: Mapping[str, str | list[str]], book: BookSpec | None, *location: str) -> dict[str, Any]:
-        takes = book.takes if book else {}
-        for slot in given:
+    def _check_refers(self, key: str, service: Service, services: Mapping[str, Service]) -> None:
+        location, takes = ("services", key, "refers"), service.booking_slots
+        for slot, targets in service.refers.items():
             if slot not in takes:
-                known = f".{nearest(slot, takes)}" if takes else "; it has no booking"
-                self.refuse(f"'{slot}' is not {_OF_THE_BOOKING}{known}", *location, slot)
+                self.refuse(f"'{slot}' is not a slot that the booking takes.{nearest(slot, takes)}", *location, slot)
             if takes[slot].kind != "text":
                 self.refuse(f"'{slot}' refers to another service, so that its type must be text", *location, slot)
-        return {
-            slot: tuple(target.lower() for target in ([targets] if isinstance(targets, str) else targets))
-            for slot, targets in given.items()
-        }
-
-    def _check_refers(self, key: str, services: Mapping[str, Service]) -> None:
-        for slot, targets in services[key.lower()].refers.items():
             for target in targets:
                 problem = ""
                 if target not in services:
                     problem = f"which is no service.{nearest(target, [name for name in services if name != key])}"
                 elif services[target].rows is None:
                     problem = "which has no rows to settle on"
-                elif target == key.lower():
+                elif target == service.name:
                     problem = "its own service"
                 if problem:
-                    self.refuse(f"'{slot}' refers to '{target}', {problem}", "services", key, "refers", slot)
+                    self.refuse(f"'{slot}' refers to '{target}', {problem}", *location, slot)
 
     # Goals and words
 
     def _draw(self, draw: GoalDraw, services: Iterable[str]) -> GoalDraw:
-        self._check_known(draw.among, services, "a service", "goals", "draw", "among")
+        location = ("goals", "draw")
+        self._check_known(draw.among, services, "a service", *location, "among")
         for key in ("services", "wishes", "asked"):
             low, high = getattr(draw, key)
             if not 0 <= low <= high:
-                self.refuse(f"the least, {low}, is more than the most, {high}, or less than 0", "goals", "draw", key)
+                self.refuse(f"the least, {low}, is more than the most, {high}, or less than 0", *location, key)
         if not draw.services[1]:
-            self.refuse("a goal has at least one service", "goals", "draw", "services")
+            self.refuse("a goal has at least one service", *location, "services")
         for key in ("booked", "fails_first", "refused_first"):
             if not 0 <= getattr(draw, key) <= 1:
-                self.refuse(f"a share is a number from 0 to 1 (got '{getattr(draw, key)}')", "goals", "draw", key)
+                self.refuse(f"a share is a number from 0 to 1 (got '{getattr(draw, key)}')", *location, key)
         return draw
 
     def _words(self, services: Mapping[str, Service]) -> dict[str, SlotWords]:
         known = dict.fromkeys(slot for service in services.values() for slot in service.slots)
         given = dict(self._content.words)
         with self._at("words", "values"):
-            of_values = msgspec.convert(given.pop("values", {}), dict[str, dict[str, list[str]]])
+            of_values = msgspec.convert(given.pop("values", {}), dict[str, dict[str, tuple[str, ...]]])
         words = {}
-        for slot in (*given, *(slot for slot in of_values if slot not in given)):
+        for slot in dict.fromkeys((*given, *of_values)):
             if slot not in known:
                 at = ("words", slot) if slot in given else ("words", "values", slot)
                 self.refuse(f"'{slot}' is not a slot of any service.{nearest(slot, known)}", *at)
@@ -480,9 +396,9 @@ class _Reader:
                 said = msgspec.convert(given.get(slot, {}), _Words)
             if said.say and (said.say.count("{value}") != 1 or re.search(r"[{}]", said.say.replace("{value}", ""))):
                 self.refuse("'say' has {value} once, where the value goes, and no other braces", "words", slot, "say")
-            values = {value: tuple(others) for value, others in of_values.get(slot, {}).items()}
+            values = of_values.get(slot, {})
             self._check_values(slot, values, services.values())
-            words[slot] = SlotWords(ask=said.ask, label=said.label, say=said.say, also=tuple(said.also), values=values)
+            words[slot] = SlotWords(ask=said.ask, label=said.label, say=said.say, also=said.also, values=values)
         return words
 
     @contextmanager
@@ -508,9 +424,6 @@ class _Reader:
                 )
 
 
-_NO_WISH = f"the value '{DONTCARE}' cannot be told from having no wish at all; write it otherwise"
-
-
 def _parts(how: str | list[str]) -> tuple[tuple[str, ...], ...]:
     """What a value is put together from, one of each: a list has one part, of ``07###`` each sign is one."""
     if isinstance(how, list):
@@ -523,12 +436,12 @@ def _check_names(rows: RowsFile, name: str, ident: str) -> None:
         seen: dict[object, int] = {}
         for line, cells in rows.rows:
             if column not in cells:
-                _refuse_row(rows, line, f"this row has no '{column}'; each row needs it")
+                rows.refuse(line, f"this row has no '{column}'; each row needs it")
             first = seen.setdefault(comparable(cells[column]), line)
             if first != line and (column == ident or not ident):
                 what = "id" if column == ident else "name"
                 hint = "" if column == ident else "; add 'id: COLUMN' to the service to tell the rows apart"
-                _refuse_row(rows, line, f"the {what} '{cells[column]}' stands in line {first} too{hint}")
+                rows.refuse(line, f"the {what} '{cells[column]}' stands in line {first} too{hint}")
 
 
 def _check_cells(rows: RowsFile, slot: str, match: Match) -> None:
@@ -539,18 +452,12 @@ def _check_cells(rows: RowsFile, slot: str, match: Match) -> None:
         if cell is None:
             continue
         if problem := _unfit(match, cell):
-            _refuse_row(rows, line, f"'{cell}' in the column '{slot}' {problem}, and {DOMAIN_FILE} says '{match}'")
+            rows.refuse(line, f"'{cell}' in the column '{slot}' {problem}, and {DOMAIN_FILE} says '{match}'")
         if match in ORDERED:
             kinds.setdefault(minutes(cell) is not None, cell)
             if len(kinds) > 1:
                 both = f"'{kinds[False]}', '{kinds[True]}'"
-                _refuse_row(rows, line, f"the column '{slot}' has both numbers and times ({both})")
-
-
-def _refuse_row(rows: RowsFile, line: int, message: str) -> NoReturn:
-    if rows.file.lower().endswith(".json"):
-        raise DialgaugeError(f"row {line}: {message.replace('in line', 'in row')}", file=rows.file)
-    raise DialgaugeError(message, file=rows.file, line=line)
+                rows.refuse(line, f"the column '{slot}' has both numbers and times ({both})")
 
 
 def _unfit(match: Match, value: str) -> str:
@@ -562,7 +469,3 @@ def _unfit(match: Match, value: str) -> str:
     if match in ORDERED and number(value) is None and minutes(value) is None:
         return "has a thousands separator" if has_thousands(value) else "is neither a number nor a time of day"
     return ""
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -23,10 +23,11 @@ from dialgauge.formats import decode, resolve
 from dialgauge.intents import service_of
 from dialgauge.values import NEXT_DAY, NO_CONSTRAINT, comparable, minutes
 from dialgauge.worlds.domain.domain import Domain, Service
-from dialgauge.worlds.domain.domain_folder import PACKS, TOWN, read_domain
+from dialgauge.worlds.domain.domain_folder import read_domain
 from dialgauge.worlds.domain.goals import DomainGoal, GoalFindings, ServiceTask
 from dialgauge.worlds.domain.rows import RowsFile
 from dialgauge.worlds.domain.search import DomainSearch
+from dialgauge.worlds.folders import PACKS, TOWN
 
 #: What becomes of constraints that are to fail but would find something: left out, or kept, as ConvLab does.
 Failures: TypeAlias = Literal["live", "paper"]

@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from dialgauge.errors import DialgaugeError
 
@@ -24,6 +24,12 @@ class RowsFile(NamedTuple):
     file: str
     columns: tuple[str, ...]
     rows: list[tuple[int, dict[str, str]]]
+
+    def refuse(self, line: int, message: str) -> NoReturn:
+        """Raise an error at a row: in its line, or where JSON has none its number."""
+        if self.file.lower().endswith(".json"):
+            raise DialgaugeError(f"row {line}: {message.replace('in line', 'in row')}", file=self.file)
+        raise DialgaugeError(message, file=self.file, line=line)
 
 
 def read_rows(path: Path) -> RowsFile:

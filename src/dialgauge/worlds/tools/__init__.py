@@ -34,9 +34,7 @@ if TYPE_CHECKING:
         same_changes as same_changes,
     )
     from dialgauge.worlds.tools.tool_folder import (
-        DomainReport as DomainReport,
         check_tool_domain as check_tool_domain,
-        installed_domains as installed_domains,
         is_tool_domain as is_tool_domain,
         load_tool_domain as load_tool_domain,
         names_tool_domain as names_tool_domain,

@@ -24,8 +24,9 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Call, Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import Corpus
+from dialgauge.worlds.folders import OUR_TOOL_DOMAINS
 from dialgauge.worlds.tools.tool_domain import ToolDomain, canonical
-from dialgauge.worlds.tools.tool_folder import OUR_DOMAINS, declared_tools, load_tool_domain
+from dialgauge.worlds.tools.tool_folder import declared_tools, load_tool_domain
 from dialgauge.worlds.tools.tool_tasks import GoldCall, Rules, ToolTask, json_tasks
 
 Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
@@ -167,7 +168,7 @@ def log_domain(dialogues: Sequence[Dialogue], root: Path | None) -> ToolDomain |
     benchmark = log_benchmark(dialogues)
     domains = {domain for dialogue in dialogues for domain in dialogue.domains}
     own = domains.pop() if len(domains) == 1 else ""
-    for name in OUR_DOMAINS if root is not None and benchmark else ():
+    for name in OUR_TOOL_DOMAINS if root is not None and benchmark else ():
         declared, tools = declared_tools(name)
         known = sum(number for tool, number in called.items() if tool in tools)
         fits = known >= _MOSTLY * called.total() if called else own == declared.domain
