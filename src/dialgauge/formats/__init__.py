@@ -34,13 +34,16 @@ if TYPE_CHECKING:
         ResourceFormat as ResourceFormat,
     )
     from dialgauge.formats.corpus import (
+        STANDARD_OUTPUT as STANDARD_OUTPUT,
         Corpus as Corpus,
         in_memory as in_memory,
         read as read,
         read_ontology as read_ontology,
         stream as stream,
+        write as write,
     )
     from dialgauge.formats.documented import dialogue_named as dialogue_named
+    from dialgauge.formats.gcdf1 import SPECIAL as SPECIAL, CanonicalMapFile as CanonicalMapFile
     from dialgauge.formats.held import (
         SpooledDialogues as SpooledDialogues,
         carries as carries,
@@ -99,7 +102,6 @@ if TYPE_CHECKING:
         recognise as recognise,
         writer_named as writer_named,
     )
-    from dialgauge.formats.resource_files import SPECIAL as SPECIAL, CanonicalMapFile as CanonicalMapFile
     from dialgauge.formats.source import (
         Part as Part,
         expand as expand,
@@ -110,7 +112,6 @@ if TYPE_CHECKING:
     )
     from dialgauge.formats.tables import AnyFrame as AnyFrame, is_frame as is_frame
     from dialgauge.formats.tau import contradicts_parts as contradicts_parts
-    from dialgauge.formats.writing import STANDARD_OUTPUT as STANDARD_OUTPUT, write as write
 
 
 if not TYPE_CHECKING:

@@ -15,11 +15,11 @@ from typing import IO, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from dialgauge.dialogue import Dialogue, Fact, Ontology, Turn
+from dialgauge.dialogue import Dialogue, Fact, Ontology, SlotSpec, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.jsonfile import RAW, are_lines, lines_of, sketch, without_nan
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.source import HEAD_BYTES, Part
+from dialgauge.formats.source import HEAD_BYTES, Part, is_document
 
 #: Everything a turn or dialogue may carry beside its speaker and id.
 ALL_FIELDS = frozenset({*Turn.__struct_fields__, *Dialogue.__struct_fields__} - {"id", "turns", "speaker"})
@@ -158,6 +158,48 @@ class ResourceFormat(ABC):
     @abstractmethod
     def load(self, part: Part, notes: Notes) -> Resource:
         """The content of one file."""
+
+
+class Document(ResourceFormat):
+    """A file for people to read; its content is not looked at."""
+
+    name = "document"
+    summary = "README, licence, checksums, MultiWOZ's acts, ids and databases: listed, not read"
+    kind = "document"
+
+    def recognise(self, peek: Peek) -> bool:
+        return is_document(peek.stem)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        return Resource(kind="document")
+
+
+class SlotRecord(msgspec.Struct, gc=False):
+    """A slot as schemas describe it."""
+
+    name: str = ""
+    description: str = ""
+    is_categorical: bool = False
+    possible_values: tuple[str, ...] = ()
+
+    def spec(self) -> SlotSpec:
+        """What it may hold."""
+        return SlotSpec(values=self.possible_values, categorical=self.is_categorical, description=self.description)
+
+
+def ontology_of(
+    slots: Iterable[tuple[str, str, SlotSpec]], part: Part, intents: dict[str, tuple[str, ...]] | None = None
+) -> Resource:
+    """The ontology of (domain, slot, specification); a slot that is listed twice is an error."""
+    domains: dict[str, dict[str, SlotSpec]] = {domain: {} for domain in intents or ()}
+    for domain, slot, spec in slots:
+        known = domains.setdefault(domain, {})
+        if slot in known:
+            raise DialgaugeError(f"the slot {slot!r} of {domain!r} is listed twice", file=part.name)
+        known[slot] = spec
+    if not domains:
+        raise DialgaugeError("the ontology is empty", file=part.name)
+    return Resource(kind="ontology", ontology=Ontology(domains=domains, intents=intents or {}))
 
 
 AnyFormat: TypeAlias = DialogueFormat | ResourceFormat

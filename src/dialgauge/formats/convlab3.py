@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Peek
+from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat, SlotRecord, ontology_of
 from dialgauge.formats.jsonfile import Listed, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.reading import Pieces, PredictionFormat, grouped
@@ -213,3 +213,41 @@ class ConvLab3Predictions(PredictionFormat):
             state=None if content.state is UNSET else self._gold.read(content.state),
             predicted=self._states.optional(content.predictions.state),
         )
+
+
+# -- ontologies ------------------------------------------------------------------------------------------------------
+
+
+class _UnifiedDomain(Struct, gc=False):
+    slots: dict[str, SlotRecord]
+
+
+class _UnifiedOntology(Struct, gc=False):
+    domains: dict[str, _UnifiedDomain]
+    intents: Raw = Raw()
+    state: Raw = Raw()
+    dialogue_acts: Raw = Raw()
+
+
+_UNIFIED = msgspec.json.Decoder(_UnifiedOntology)
+
+
+class ConvLab3Ontology(ResourceFormat):
+    """The ``ontology.json`` beside the dialogues: slots with descriptions and, where they are categorical, values."""
+
+    name = "convlab3-ontology"
+    summary = "ConvLab-3 unified ontology.json: domains with slots, descriptions and values"
+    kind = "ontology"
+
+    def recognise(self, peek: Peek) -> bool:
+        domains = peek.json.get("domains") if isinstance(peek.json, dict) else None
+        first = next(iter(domains.values()), None) if isinstance(domains, dict) else None
+        return isinstance(first, dict) and isinstance(first.get("slots"), dict)
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        raw = decode(_UNIFIED, part.read(), part)
+        for name in ("intents", "state", "dialogue_acts"):
+            notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
+        domains = raw.domains.items()
+        slots = ((domain, name, slot.spec()) for domain, held in domains for name, slot in held.slots.items())
+        return ontology_of(slots, part)

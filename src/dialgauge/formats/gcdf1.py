@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Peek
+from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat
 from dialgauge.formats.jsonfile import NOTHING, Keyed, Listed, begins, decode, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
@@ -344,3 +344,58 @@ def _written_task(task: Task) -> dict[str, Any]:
     if task.requests:
         record["reqt"] = dict.fromkeys(task.requests, REQUESTED)
     return record
+
+
+# -- canonical maps --------------------------------------------------------------------------------------------------
+
+SPECIAL = "special_keys"
+_Texts: TypeAlias = list[str]
+
+
+class _Special(Struct):
+    not_in_goal: dict[str, _Texts | dict[str, _Texts]] = {}
+
+
+class CanonicalMapFile(ResourceFormat):
+    """The values a dataset's goals use, each with the ways people write it; some slots are split by domain first."""
+
+    name = "canonical-map"
+    summary = "canonical values and their paraphrases by slot, as GCDF1 uses them"
+    kind = "values"
+
+    def recognise(self, peek: Peek) -> bool:
+        if not isinstance(peek.json, dict) or peek.first is None or not isinstance(peek.first[1], dict):
+            return False
+        slots = peek.json.values()
+        return all(isinstance(table, dict) for table in slots) and any(map(_looks_like_a_table, slots))
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        content = decode(msgspec.json.Decoder(dict[str, dict[str, Any]]), part.read(), part)
+        for slot, table in content.items():
+            tables = {slot: table} if SPECIAL in table else {f"{slot}.{key}": sub for key, sub in table.items()}
+            for name, each in tables.items():
+                _check_table(name, each, part)
+        return Resource(kind="values", values=content)
+
+
+def _looks_like_a_table(table: dict[str, Any]) -> bool:
+    """Canonical values with lists of paraphrases, perhaps under a domain."""
+    if SPECIAL in table:
+        return isinstance(table[SPECIAL], dict) and "not_in_goal" in table[SPECIAL]
+    return any(isinstance(sub, dict) and SPECIAL in sub for sub in table.values())
+
+
+def _check_table(name: str, table: Any, part: Part) -> None:
+    if not isinstance(table, dict) or SPECIAL not in table:
+        slot, _, key = name.partition(".")
+        raise DialgaugeError(
+            f"the slot {slot} has no {SPECIAL}, and the domain {key} within it has none either; "
+            f'add "{SPECIAL}": {{"not_in_goal": {{}}}} to the slot, or to each of its domains',
+            file=part.name,
+        )
+    try:
+        msgspec.convert(table[SPECIAL], _Special)
+        msgspec.convert({value: texts for value, texts in table.items() if value != SPECIAL}, dict[str, _Texts])
+    except msgspec.ValidationError as error:
+        reason = f"{name} is no table of values with lists of paraphrases: {error}"
+        raise DialgaugeError(reason, file=part.name) from None

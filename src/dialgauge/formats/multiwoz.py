@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from dialgauge.dialogue import Act, Dialogue, Goal, State, Task, Turn, Values
+from dialgauge.dialogue import Act, Dialogue, Goal, SlotSpec, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Peek
+from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat, ontology_of
 from dialgauge.formats.jsonfile import Keyed, decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import alternatives
@@ -191,3 +191,48 @@ def _act(name: str, slot: str, value: str) -> Act:
     """``Hotel-Inform`` with ``none`` for what an act does not have; its domain is spelt as in states and goals."""
     domain = name.partition("-")[0].lower()
     return Act(name, domain, "" if slot == "none" else slot, () if value == "none" else (value,))
+
+
+# -- ontologies ------------------------------------------------------------------------------------------------------
+
+
+_VALUES_BY_SLOT = msgspec.json.Decoder(dict[str, list[str]])
+
+
+class MultiWozOntology(ResourceFormat):
+    """An object of ``domain-slot`` to its values, in every spelling of the keys.
+
+    ==========  =========================================================
+    2.0         ``hotel-price range``, ``hotel-book people``
+    2.1         ``hotel-semi-pricerange``, ``hotel-book-people``
+    2.3, 2.4    ``hotel-pricerange``, ``hotel-book-people``
+    ==========  =========================================================
+
+    The part between domain and slot is dropped (``semi``), as is ``book`` where it stands between hyphens: the slots
+    are then named as in the ``data.json`` beside the file. Other spellings stay as they are; comparing them is the job
+    of the profiles in ``values``. Values that name alternatives (``centre|west``) are taken apart, as in the states.
+    """
+
+    name = "multiwoz-ontology"
+    summary = "MultiWOZ ontology: 'domain-slot' to the list of its values, keys as in 2.0, 2.1 or 2.3"
+    kind = "ontology"
+
+    def recognise(self, peek: Peek) -> bool:
+        if not isinstance(peek.json, dict) or not peek.json:
+            return False
+        if all(key[-1:].isdigit() for key in peek.json):  # turns of dialogues, and no slots
+            return False
+        return all(
+            isinstance(values, list) and "-" in key and all(isinstance(value, str) for value in values)
+            for key, values in peek.json.items()
+        )
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        slots = []
+        for key, raw in decode(_VALUES_BY_SLOT, part.read(), part).items():
+            domain, _, slot = key.partition("-")
+            if not domain or not slot:
+                raise DialgaugeError(f"the key {key!r} is not 'domain-slot'", file=part.name)
+            values = tuple(dict.fromkeys(alternative for value in raw for alternative in alternatives(value)))
+            slots.append((domain, slot.removeprefix("semi-").removeprefix("book-"), SlotSpec(values=values)))
+        return ontology_of(slots, part)

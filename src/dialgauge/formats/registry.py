@@ -16,7 +16,6 @@ from dialgauge.formats.source import Part, is_document
 
 _STATES = "predictions.trackers"
 _PAPERS = "predictions.papers"
-_RESOURCES = "resource_files"
 #: Our own formats: where the class of each is.
 BUILT_IN = {
     name: f"dialgauge.formats.{target}"
@@ -24,11 +23,11 @@ BUILT_IN = {
         "babi": "babi:Babi",
         "babi-candidates": "babi:BabiCandidates",
         "babi-kb": "babi:BabiKnowledgeBase",
-        "canonical-map": f"{_RESOURCES}:CanonicalMapFile",
+        "canonical-map": "gcdf1:CanonicalMapFile",
         "convlab3": "convlab3:ConvLab3",
-        "convlab3-ontology": f"{_RESOURCES}:ConvLab3Ontology",
+        "convlab3-ontology": "convlab3:ConvLab3Ontology",
         "convlab3-predictions": "convlab3:ConvLab3Predictions",
-        "document": f"{_RESOURCES}:Document",
+        "document": "base:Document",
         "flags": f"{_PAPERS}:Flags",
         "gcdf1": "gcdf1:Gcdf1",
         "hi-dst": f"{_STATES}:HiDst",
@@ -38,14 +37,14 @@ BUILT_IN = {
         "llm-output": f"{_STATES}:LlmOutput",
         "messages": "documented:DocumentedLog",
         "multiwoz": "multiwoz:MultiWoz",
-        "multiwoz-ontology": f"{_RESOURCES}:MultiWozOntology",
+        "multiwoz-ontology": "multiwoz:MultiWozOntology",
         "mwzeval": f"{_PAPERS}:MwzEval",
         "native": "native:Native",
         "nested": f"{_STATES}:Nested",
         "otel": "logs.otel:OtelSpans",
         "parquet": "tables:ParquetDialogues",
         "predictions": "documented:DocumentedStates",
-        "schema": f"{_RESOURCES}:SchemaFormat",
+        "schema": "sgd:SchemaFormat",
         "sgd": "sgd:Sgd",
         "simpletod": f"{_STATES}:SimpleTod",
         "som-dst": f"{_STATES}:SomDst",

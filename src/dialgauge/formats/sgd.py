@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import IO, Any, Literal
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from dialgauge.dialogue import Act, Dialogue, Span, State, Turn, Values
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats.base import DialogueFormat, Peek
-from dialgauge.formats.jsonfile import Listed, write_array
+from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat, SlotRecord, ontology_of
+from dialgauge.formats.jsonfile import Listed, decode, elements_of, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.states import present
 from dialgauge.formats.source import Part
@@ -302,3 +303,49 @@ def _frame(turn: Turn, service: str, carried: State) -> dict[str, Any]:
         else:
             carried.pop(service, None)
     return frame
+
+
+# -- schemas ---------------------------------------------------------------------------------------------------------
+
+
+class _Intent(Struct, gc=False):
+    name: str
+
+
+class _Service(Struct, gc=False):
+    service_name: str
+    slots: list[SlotRecord]
+    intents: list[_Intent] = []
+    description: Raw = Raw()
+
+
+_SERVICE = msgspec.json.Decoder(_Service)
+
+
+class SchemaFormat(ResourceFormat):
+    """Services (domains here) of SGD, MultiWOZ 2.2 and GCDF1: slots with values and descriptions, names of intents."""
+
+    name = "schema"
+    summary = "schema.json of SGD, MultiWOZ 2.2 or GCDF1: services with slots, values and intents"
+    kind = "ontology"
+
+    def recognise(self, peek: Peek) -> bool:
+        first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
+        return isinstance(first, dict) and "service_name" in first
+
+    def load(self, part: Part, notes: Notes) -> Resource:
+        intents: dict[str, tuple[str, ...]] = {}
+        slots = []
+        pieces = elements_of(part.read(), part)
+        for number, raw in enumerate(pieces, start=1):
+            try:
+                service = decode(_SERVICE, raw, part)
+            except DialgaugeError as error:
+                raise DialgaugeError(f"service number {number}: {error.message}", file=part.name) from error
+            if service.service_name in intents:
+                raise DialgaugeError(f"the service {service.service_name!r} is listed twice", file=part.name)
+            intents[service.service_name] = tuple(intent.name for intent in service.intents)
+            slots += [(service.service_name, slot.name, slot.spec()) for slot in service.slots]
+            notes.add("description of a service dropped", int(bool(service.description)))
+            notes.add("details of an intent dropped (only its name is kept)", len(service.intents))
+        return ontology_of(slots, part, intents)
