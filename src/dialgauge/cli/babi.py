@@ -29,7 +29,7 @@ from dialgauge.cli.options import (
     refuse,
 )
 from dialgauge.cli.output import Json, OnScreen, Output, Placement, Stored, Tables
-from dialgauge.cli.screen import err, line_reader, out, progress_bar, tracked
+from dialgauge.cli.screen import err, line_reader, out, progress_bar
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Column, Number, Page, Table
 from dialgauge.text import counted
@@ -230,7 +230,7 @@ def convert(
     """Convert DSTC2 as published (a folder per call with log.json and label.json; ontology*.json) to task 6."""
     venues = restaurant.venues_of(formats.load_kb(kb))
     lexicon = restaurant.Lexicon(restaurant.read_ontology(folder), venues)
-    sessions = list(tracked(restaurant.read_sessions(folder, listed), "reading calls"))
+    sessions = list(restaurant.read_sessions(folder, listed))
     dialogues = [restaurant.convert(session, venues, lexicon, seed=seed) for session in sessions]
     formats.write(dialogues, target, format=to)
     out.print(f"wrote {counted(len(dialogues), 'dialogue')} to {target}")

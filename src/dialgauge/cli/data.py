@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
-from dialgauge import data as datasets, trials
+from dialgauge import data as datasets
 from dialgauge.cli.app import group
 from dialgauge.cli.options import DATASETS, FORMATS, PATH, bundle
 from dialgauge.cli.output import Json
@@ -17,7 +16,6 @@ from dialgauge.cli.screen import err, on_screen, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import proposed_mapping, read as read_corpus
 from dialgauge.redaction import redactor_of
-from dialgauge.report import Table
 from dialgauge.text import counted
 from dialgauge.worlds import domain, tools
 
@@ -64,30 +62,12 @@ def check(
         return 0
     with progress_bar("reading dialogues") as advance:
         report = datasets.check(source, format=format, advance=advance)
-    if report.exit_code == 2 and (bare := next(filter(_lacks_its_yaml, source), None)):
-        raise DialgaugeError(
-            "nothing in it can be read as dialogues; the folder of a domain needs a domain.yaml "
-            "('dialgauge lab new NAME' writes one)",
-            file=bare,
-        )
     if report.exit_code == 2 and (len(report.unread) == 1 or not on_screen(output.json)):
         first, *others = report.unread
         more = f"; the same goes for {counted(len(others), 'other file')}" if others else ""
         raise DialgaugeError(f"{first.why}{more}", file=first.file)
-    checked = _log_integrity(report)
-    told = [f"{Path(file).name}: {trials.match_sentence(each)}" for file, each in checked.items()]
-    page = datasets.check_page(report, told)
-    filed = _filings(checked)
-    output.present(replace(page, tables={**page.tables, **({"filed elsewhere": filed} if len(filed) else {})}))
-    return report.exit_code or int(any(each.foreign for each in checked.values()))
-
-
-def _lacks_its_yaml(source: str) -> bool:
-    """True for a folder with what belongs to a domain, but without its description."""
-    folder = Path(source)
-    return not (folder / "domain.yaml").is_file() and (
-        (folder / "policy.md").is_file() or any(map(Path.is_file, folder.glob("*.csv")))
-    )
+    output.present(datasets.check_page(report))
+    return report.exit_code
 
 
 @data.command()
@@ -181,23 +161,3 @@ def _transfer_progress() -> Iterator[datasets.Watcher]:
             return lambda total, here: bars.update(task, total=total, completed=here)
 
         yield watch
-
-
-def _log_integrity(report: datasets.Report) -> dict[str, tools.Integrity]:
-    """The check of each log of agents among the files that were read."""
-    checked = {}
-    for read in report.groups:
-        for file in read.files if read.format in ("tau", "tau2") else ():
-            integrity = tools.check_corpus(read_corpus(file.file, format=read.format), datasets.data_folder().root)
-            if integrity is not None:
-                checked[file.file] = integrity
-    return checked
-
-
-def _filings(checked: Mapping[str, tools.Integrity]) -> Table:
-    """The task that each conversation fits which is filed under another."""
-    table = Table("Conversations that fit another task", ["file", "conversation", "task"], first=10)
-    for file, integrity in checked.items():
-        for conversation, task in integrity.mapping:
-            table.add(Path(file).name, conversation, task)
-    return table

@@ -31,7 +31,7 @@ from dialgauge.cli.options import (
     options,
 )
 from dialgauge.cli.output import Json, OnScreen, Output, Placement, Resampling
-from dialgauge.cli.screen import err, line_reader, out, progress_bar, typed_command
+from dialgauge.cli.screen import err, line_reader, out, progress_bar
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic
 from dialgauge.worlds import domain as domains, tools
@@ -249,7 +249,7 @@ def new(name: str) -> None:
     written = domains.new_domain(name)
     out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
     folder = name if "/" in name else f"./{name}"
-    out.print(f"Try it: {typed_command(f'dialgauge lab run --domain {folder}')}")
+    out.print(f"Try it: dialgauge lab run --domain {folder}")
 
 
 @lab.command("goals")

@@ -14,9 +14,9 @@ import msgspec
 
 from dialgauge import comparison, explorer, report, runs as run_store, users
 from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
-from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_of, refuse
+from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_of, option, options, refuse
 from dialgauge.cli.output import Figures, Json, Stored, Tables
-from dialgauge.cli.screen import confirm, err, write_json
+from dialgauge.cli.screen import confirm, err, write_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
 from dialgauge.text import split_at_commas
@@ -71,73 +71,68 @@ def show(
     output.present(page, runs=[opened], everything=all)
 
 
+@options
+class Tests:
+    """What is compared, how it is tested, and what is shown."""
+
+    measures: tuple[str, ...] = option(
+        "-m",
+        "--measures",
+        multiple=True,
+        metavar="NAMES",
+        shell_complete=measures_of("tracking"),
+        help="Measures, comma-separated: JGA, FGA@0.5, ...",
+    )
+    only: tuple[str, ...] = option(
+        "--only",
+        multiple=True,
+        metavar="TABLE",
+        help="Show only this table: scores, differences, ranks, divergences, resolution, spread, agreement; of "
+        "trackers sweep, of agents settling; repeatable.",
+    )
+    all: bool = option("--all", is_flag=True, help="Show all tables with all rows.")
+    printed: Path | None = option(
+        "--printed", type=PATH, metavar="CSV", help="Instead of runs: a table of scores as papers print it."
+    )
+    resamples: int = option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=10_000, help="Of the tests.")
+    seed: int = option("--seed", cls=Advanced, type=Whole(0), default=0, help="Random seed for resampling.")
+    confidence: float = option(
+        "--confidence",
+        cls=Advanced,
+        type=Real(0, 1, min_open=True, max_open=True),
+        default=0.95,
+        metavar="LEVEL",
+        help="Level of intervals; differences are significant where p < 1 - LEVEL.",
+    )
+
+
 @command("compare")
 @click.argument("runs", nargs=-1, metavar="RUN RUN...", type=RUN, help="Stored runs: id, system, tag or latest.")
-@click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    metavar="NAMES",
-    shell_complete=measures_of("tracking"),
-    help="Measures, comma-separated: JGA, FGA@0.5, ...",
-)
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="TABLE",
-    help="Show only this table: scores, differences, ranks, divergences, resolution, spread, agreement; of trackers "
-    "sweep, of agents settling; repeatable.",
-)
-@click.option("--all", is_flag=True, help="Show all tables with all rows.")
-@click.option("--printed", type=PATH, metavar="CSV", help="Instead of runs: a table of scores as papers print it.")
-@click.option("--resamples", cls=Advanced, type=Whole(1, 1_000_000), default=10_000, help="Of the tests.")
-@click.option("--seed", cls=Advanced, type=Whole(0), default=0, help="Random seed for resampling.")
-@click.option(
-    "--confidence",
-    cls=Advanced,
-    type=Real(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    metavar="LEVEL",
-    help="Level of intervals; differences are significant where p < 1 - LEVEL.",
-)
-@bundle(store=Stored, output=Figures)
-def compare(
-    runs: tuple[str, ...],
-    measures: tuple[str, ...],
-    only: tuple[str, ...],
-    all: bool,
-    printed: Path | None,
-    resamples: int,
-    seed: int,
-    confidence: float,
-    store: Stored,
-    output: Figures,
-) -> int:
+@bundle(tests=Tests, store=Stored, output=Figures)
+def compare(runs: tuple[str, ...], tests: Tests, store: Stored, output: Figures) -> int:
     """Compare stored runs of one kind: scores with letters, paired tests, a verdict.
 
     'dialgauge score GOLD A B' stores runs and compares them, too.
 
     Exit code: 0 done, 1 a run lacks dialogues or turns that others have, 2 nothing could be compared.
     """
-    if printed is not None:
+    if tests.printed is not None:
         names = ("runs", "measures", "only", "resamples", "seed", "confidence")
         refuse("printed scores have no dialogues to test", names=names)
-        output.present(comparison.printed_page(comparison.read_system_table(printed)), everything=all)
+        page = comparison.printed_page(comparison.read_system_table(tests.printed))
+        output.present(page, everything=tests.all)
         return 0
     if len(runs) < 2:
         raise DialgaugeError("name two stored runs or more: dialgauge compare RUN RUN ('dialgauge runs list' has them)")
     opened = [store.open(name) for name in runs]
+    measures = [name.strip() for text in tests.measures for name in split_at_commas(text) if name.strip()]
     with err.status("comparing"):
         compared = comparison.compare_runs(
-            opened,
-            measures=[name.strip() for text in measures for name in split_at_commas(text) if name.strip()] or None,
-            resamples=resamples,
-            seed=seed,
-            level=confidence,
+            opened, measures=measures or None, resamples=tests.resamples, seed=tests.seed, level=tests.confidence
         )
-        tables = list(only) or (None if all else comparison.screen_tables(compared))
+        tables = list(tests.only) or (None if tests.all else comparison.screen_tables(compared))
         page = comparison.comparison_page(compared, tables)
-    output.present(page, runs=opened, everything=all)
+    output.present(page, runs=opened, everything=tests.all)
     return 0 if compared.complete else EXIT_INCOMPLETE
 
 
@@ -154,7 +149,9 @@ def sql(query: str, all: bool, store: Stored, output: Tables) -> int:
     dialgauge sql "SELECT run, measure, sum(num) / sum(den) AS score FROM dialogue_scores GROUP BY ALL ORDER BY ALL"
     """
     problems: list[DialgaugeError] = []
-    text = _typed() if query == "-" else query
+    if query == "-" and sys.stdin is None:
+        raise DialgaugeError("standard input is closed; pass the query as an argument")
+    text = sys.stdin.read() if query == "-" else query
     import polars  # noqa: F401 - which sets a handler of its own
 
     # DuckDB would run Python's handlers when the query ends.
@@ -167,15 +164,6 @@ def sql(query: str, all: bool, store: Stored, output: Tables) -> int:
     warnings = [f"left out: {problem}" for problem in problems]
     output.present(report.Page(title="", tables={"answer": frame_table(frame)}, warnings=warnings), everything=all)
     return EXIT_INCOMPLETE if problems else 0
-
-
-def _typed() -> str:
-    if sys.stdin is None:
-        raise DialgaugeError("standard input is closed; pass the query as an argument")
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise DialgaugeError("the query on standard input is not UTF-8 text") from error
 
 
 def frame_table(frame: polars.DataFrame) -> report.Table:
@@ -280,7 +268,8 @@ def export(names: tuple[str, ...], target: Path, to: str | None, redact: bool, s
     if to is not None:
         if len(chosen) > 1 or redact:
             raise DialgaugeError(f"--to {to} writes the numbers of one run, which hold no words to redact")
-        write_json(target, users.gcdf1_tree(chosen[0]))
+        tree = msgspec.json.encode(run_store.plain(users.gcdf1_tree(chosen[0])))
+        write_file(target, msgspec.json.format(tree, indent=2) + b"\n")
         return
     if redact:
         chosen, redactor = explorer.redacted_runs(chosen)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, TextIO
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import atomic, reason
@@ -18,8 +18,6 @@ from dialgauge.text import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-T = TypeVar("T")
 
 
 class Screen:
@@ -168,26 +166,12 @@ def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int]
         yield lambda steps: bar.update(task, advance=steps)
 
 
-def tracked(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """The items, with a progress bar while they pass."""
-    with progress_bar(what, total) as advance:
-        for item in items:
-            yield item
-            advance(1)
-
-
 def confirm(question: str) -> None:
     """Go on only if the answer is yes."""
     if sys.stdin is None:
         raise DialgaugeError("standard input is closed, so the question cannot be answered; add --yes to skip it")
-    answer = None
-    while answer not in ("y", "yes", "n", "no", ""):
-        if answer is not None:
-            err.write("Error: invalid input\n")
-        err.write(f"{_harmless(question)} [y/N]: ")
-        line = sys.stdin.readline()
-        answer = line.strip().lower() if line else "no"
-    if answer not in ("y", "yes"):
+    err.write(f"{_harmless(question)} [y/N]: ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise DialgaugeError("stopped")
 
 
@@ -196,26 +180,10 @@ def line_reader(prompt: str) -> Callable[[], str]:
     if sys.stdin is None or sys.stdin.closed:
         raise DialgaugeError("standard input is closed, so there is no one to talk to")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return lambda: _typed(lambda: out.input(prompt))
+        return lambda: out.input(prompt)
     with suppress(ImportError):  # Python on Windows has none
         import readline  # noqa: F401 - input() edits lines and keeps a history once it is loaded
-    return lambda: _typed(lambda: input(prompt))
-
-
-def _typed(ask: Callable[[], str]) -> str:
-    try:
-        return ask()
-    except UnicodeDecodeError as error:
-        raise DialgaugeError(f"the input is not valid {error.encoding}; use a terminal with that encoding") from error
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as indented JSON, atomically; ``-`` is standard output."""
-    import msgspec
-
-    from dialgauge import runs
-
-    write_file(path, msgspec.json.format(msgspec.json.encode(runs.plain(value)), indent=2) + b"\n")
+    return lambda: input(prompt)
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -230,24 +198,3 @@ def write_file(path: Path, content: bytes) -> None:
 def on_screen(json: Path | None) -> bool:
     """Whether tables are printed: not when JSON takes standard output."""
     return str(json) != "-"
-
-
-def print_sentence(text: str) -> None:
-    """A sentence of any length, folded so that a pipe shows it as a terminal does."""
-    out.print(fold(text, 80))
-
-
-def typed_command(command: str, folder: Path = Path()) -> str:
-    """A command of this program as it works when typed: with the program's path where the shell would not find it.
-
-    ``folder`` is the one it is to be typed in.
-    """
-    from shutil import which
-
-    program = Path(sys.argv[0])
-    if program.name != "dialgauge" or which("dialgauge") == str(program.absolute()):
-        return command
-    absolute = program.absolute()
-    if absolute.is_relative_to(Path.cwd()):
-        return command.replace("dialgauge", os.path.relpath(absolute, folder.absolute()), 1)
-    return command.replace("dialgauge", str(program if folder == Path() else absolute), 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from dialgauge.cli.app import EXIT_INCOMPLETE, command
 from dialgauge.cli.options import FOLDER, PATH, Whole, bundle, known, names_of
 from dialgauge.cli.output import Figures, Json, Stored
 from dialgauge.cli.pages import EXTRA, missing_explorer
-from dialgauge.cli.screen import err, out, print_sentence, typed_command
+from dialgauge.cli.screen import err, fold, out
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.files import atomic
 from dialgauge.text import counted
@@ -54,7 +54,7 @@ def demo(folder: Path, dialogs: int) -> None:
         answer = step(work)
         runs += answer.runs
         out.print(answer.question, style="bold")
-        print_sentence(f"  {answer.sentence}")
+        out.print(fold(f"  {answer.sentence}", 80))
     out.print()
     err.print("· writing the report", style="dim")
     out.print(f"Report: {explorer.write_report(folder / 'report.html', runs, title='dialgauge demo')}")
@@ -70,10 +70,10 @@ def _next_commands(folder: Path) -> list[str]:
     """
     return [
         *([f"pip install 'dialgauge[{EXTRA}]'"] if missing_explorer() is not None else []),
-        typed_command(f"dialgauge explore --store {folder / 'runs'}"),
-        typed_command(f"dialgauge review {folder / 'desk' / 'log.json'} --domain depot"),
-        typed_command("dialgauge data check YOUR_FILE"),
-        typed_command("dialgauge score GOLD YOUR_PREDICTIONS"),
+        f"dialgauge explore --store {folder / 'runs'}",
+        f"dialgauge review {folder / 'desk' / 'log.json'} --domain depot",
+        "dialgauge data check YOUR_FILE",
+        "dialgauge score GOLD YOUR_PREDICTIONS",
     ]
 
 
@@ -123,9 +123,9 @@ def init(folder: Path) -> None:
     out.print("Try next:")
     for line in (
         *first,
-        typed_command("dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl", folder),
-        typed_command("dialgauge review examples/tau.json", folder),
-        typed_command("dialgauge data check YOUR_FILE", folder),
+        "dialgauge score examples/gold.jsonl examples/careful.jsonl examples/hasty.jsonl",
+        "dialgauge review examples/tau.json",
+        "dialgauge data check YOUR_FILE",
     ):
         out.print(f"  {line}")
     out.print(f"Commands of the tutorials run in {folder / 'examples'}.")
@@ -142,43 +142,41 @@ def _files(folder: Path) -> Iterator[tuple[Path, Path | None]]:
     yield folder / "tour.ipynb", notebook
 
 
+def _names() -> list[str]:
+    """Everything that can be explained, for completion and for hints."""
+    labels = [label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)]
+    names = [*_LISTS, *measures.families(), *measures.cards(), *values.profile_names(), *labels]
+    return list(dict.fromkeys(names))
+
+
 @command("explain")
 @click.argument(
     "what",
     required=False,
-    shell_complete=known(lambda: [*_LISTS, *_names()]),
+    shell_complete=known(_names),
     help="A measure (JGA), a family of measures (tracking), a profile (trade, or a YAML file) or a behaviour of users "
     "(unmatched); or measures, profiles or behaviours for a list. Default: all lists.",
 )
 @bundle(output=Json)
 def explain(what: str | None, output: Json) -> None:
     """Say what a measure, a profile or a behaviour of simulated users means."""
-    tables = _listed(what) or _explained(str(what))
-    output.present(report.Page(title="", tables={table.title: table for table in tables}))
-
-
-def _listed(what: str | None) -> list[report.Table]:
-    """The tables of a list, a family of measures, or of all lists."""
     lists: dict[str, Callable[[], list[report.Table]]] = {
         "measures": lambda: [_measures_of(family) for family in measures.families()],
         "profiles": lambda: [_profiles()],
-        "behaviours": lambda: _behaviours({"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}),
+        "behaviours": _behaviours,
     }
     if what is None:
-        return [table for tables in lists.values() for table in tables()]
-    if what in measures.families():
-        return [_measures_of(what)]
-    return lists[what]() if what in lists else []
-
-
-def _explained(what: str) -> list[report.Table]:
-    """One measure in every family that has it, one profile, or the behaviours of a name."""
-    if what.endswith((".yaml", ".yml")) or what in values.profile_names():
-        return [_rules(what)]
-    listed = {"Behaviours": users.LABELS, "Reasons for lost points": users.REASONS}
-    if found := _behaviours({title: _matching(items, what) for title, items in listed.items()}):
-        return found
-    return [_card_table(card) for card in _cards_named(what)]
+        tables = [table for tables in lists.values() for table in tables()]
+    elif what in lists:
+        tables = lists[what]()
+    elif what in measures.families():
+        tables = [_measures_of(what)]
+    elif what.endswith((".yaml", ".yml")) or what in values.profile_names():
+        rules = values.profile_named(what).explain().splitlines()
+        tables = [report.Table(f"Profile {what}", ["rule"], [[rule] for rule in rules])]
+    else:
+        tables = _behaviours(what) or [_card_table(card) for card in _cards_named(what)]
+    output.present(report.Page(title="", tables={table.title: table for table in tables}))
 
 
 def _profiles() -> report.Table:
@@ -188,32 +186,16 @@ def _profiles() -> report.Table:
     return listing
 
 
-def _rules(name: str) -> report.Table:
-    text = values.profile_named(name).explain()
-    return report.Table(f"Profile {name}", ["rule"], [[line] for line in text.splitlines()])
-
-
-def _behaviours(listed: Mapping[str, Mapping[str, str]]) -> list[report.Table]:
-    """A table for each group of labels, the group in its title."""
+def _behaviours(name: str = "") -> list[report.Table]:
+    """A table for each group of labels, the group in its title: all labels, or those of a name."""
     tables: dict[str, report.Table] = {}
-    for title, items in listed.items():
-        for label, meaning in items.items():
-            group, slash, name = label.rpartition("/")
-            head = f"{title}: {group}{slash}..." if group else title
-            tables.setdefault(head, report.Table(head, ["name", "meaning"])).add(name, meaning)
+    for title, labels in (("Behaviours", users.LABELS), ("Reasons for lost points", users.REASONS)):
+        for label, meaning in labels.items():
+            group, slash, own = label.rpartition("/")
+            if not name or name.lower() in (label.lower(), own.lower()):
+                head = f"{title}: {group}{slash}..." if group else title
+                tables.setdefault(head, report.Table(head, ["name", "meaning"])).add(own, meaning)
     return list(tables.values())
-
-
-def _names() -> list[str]:
-    """Everything that can be explained, for completion and for hints."""
-    labels = [label.rpartition("/")[2] for label in (*users.LABELS, *users.REASONS)]
-    return list(dict.fromkeys([*measures.families(), *measures.cards(), *values.profile_names(), *labels]))
-
-
-def _matching(items: Mapping[str, str], name: str) -> dict[str, str]:
-    """The entries with this name, given with or without its group."""
-    wanted = name.lower()
-    return {key: text for key, text in items.items() if wanted in (key.lower(), key.lower().rpartition("/")[2])}
 
 
 def _cards_named(name: str) -> list[measures.Card[Any]]:
@@ -224,7 +206,7 @@ def _cards_named(name: str) -> list[measures.Card[Any]]:
     same = list({id(card): card for card in every if card.name.lower() == bare.lower()}.values())
     if not same:
         raise DialgaugeError(
-            f"there is no measure, profile or behaviour '{name}'.{nearest(name, [*_LISTS, *_names()], listed=False)}"
+            f"there is no measure, profile or behaviour '{name}'.{nearest(name, _names(), listed=False)}"
         )
     measures.parse_measure(name if name != bare else same[0].name, None if len(same) > 1 else same[0].family)
     return same

@@ -13,8 +13,8 @@ from dialgauge.text import counted, some_of
 _SHOWN = 60
 
 
-def check_page(report: Report, answers: Sequence[str] = ()) -> Page:
-    """The report as a page; ``answers`` are sentences about logs that say more than their files do."""
+def check_page(report: Report) -> Page:
+    """The report as a page."""
     tables: dict[str, Table] = {}
     for number, group in enumerate(report.groups, start=1):
         suffix = f" {number}" if len(report.groups) > 1 else ""
@@ -30,7 +30,7 @@ def check_page(report: Report, answers: Sequence[str] = ()) -> Page:
         for each in report.unread:
             unread.add(each.file, each.why)
     documents = [f"Not data: {', '.join(map(_short, report.documents))}"] if report.documents else []
-    return Page(title="Data", verdict=_verdict(report), warnings=answers, tables=tables, notes=documents)
+    return Page(title="Data", verdict=_verdict(report), tables=tables, notes=documents)
 
 
 def _verdict(report: Report) -> str:
