@@ -18,7 +18,6 @@ T = TypeVar("T")
 class Mistakes:
     """What counts as a mistake in a dialogue: columns of a table, summed over the dialogue's rows."""
 
-    name: str
     table: str
     columns: tuple[str, ...]
 
@@ -90,7 +89,7 @@ BUILT_IN = {
             view="dialgauge.tracking.views:VIEW",
             headline=("JGA",),
             worst_by=("FGA@0.5",),
-            mistakes=Mistakes("wrong slots", "turn_scores", ("wrong_value", "missed", "spurious")),
+            mistakes=Mistakes("turn_scores", ("wrong_value", "missed", "spurious")),
         ),
         Kind(
             "responses",

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars
 
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.runs import Store, kept_to_the_end, new_run
+from dialgauge.runs import Store, new_run
 from dialgauge.source import own_source
 
 FRAME = polars.DataFrame({"x": [1, 2, 3]})
@@ -36,12 +36,11 @@ def share(store: Store) -> None:
 
 def resume(store: Store) -> None:
     """Do what is left of some work and store what comes of it."""
-    with kept_to_the_end():
-        with store.kept_units(kind="k", name="resumed", config={}) as parts:
-            for unit in ("a", "b"):
-                if unit not in parts:
-                    parts[unit] = b"done"
-            two = polars.DataFrame({"x": [len(part) for part in parts.values()]})
+    with store.kept_units(kind="k", name="resumed", config={}) as parts:
+        for unit in ("a", "b"):
+            if unit not in parts:
+                parts[unit] = b"done"
+        two = polars.DataFrame({"x": [len(part) for part in parts.values()]})
         dialogues = [Dialogue(id="other", turns=())]
         store.add(new_run(kind="k", name="resumed", tables={"one": FRAME, "two": two}, corpus=dialogues))
 

@@ -34,21 +34,20 @@ for number in range(count):
 RESUMING = """
 import os, signal, sys
 import polars
-from dialgauge.runs import Store, kept_to_the_end, new_run
+from dialgauge.runs import Store, new_run
 
 left = int(sys.argv[2])
 store = Store(sys.argv[1])
-with kept_to_the_end():
-    with store.kept_units(kind="lab", name="n", config={}) as parts:
-        print("ready", flush=True)
-        for number in range(200):
-            unit = f"{number:03d}"
-            if unit not in parts:
-                parts[unit] = unit.encode() * 1000
-                left -= 1
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-        table = polars.DataFrame({"unit": list(parts), "size": [len(part) for part in parts.values()]})
+with store.kept_units(kind="lab", name="n", config={}) as parts:
+    print("ready", flush=True)
+    for number in range(200):
+        unit = f"{number:03d}"
+        if unit not in parts:
+            parts[unit] = unit.encode() * 1000
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+    table = polars.DataFrame({"unit": list(parts), "size": [len(part) for part in parts.values()]})
     store.add(new_run(kind="lab", name="n", tables={"units": table}))
 """
 
@@ -172,7 +171,7 @@ def test_resumable_work_that_is_killed_goes_on_where_it_stopped(store: Store) ->
 
 
 def test_a_second_process_is_refused_the_same_resumable_work(store: Store) -> None:
-    holding = RESUMING.replace("for number in range(200):", "import time; time.sleep(600)\n        for number in ():")
+    holding = RESUMING.replace("for number in range(200):", "import time; time.sleep(600)\n    for number in ():")
     holder = started(holding, store.folder, 0)
     try:
         command = [sys.executable, "-c", RESUMING, str(store.folder), "0"]

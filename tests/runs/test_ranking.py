@@ -30,10 +30,6 @@ def plainly(run: Run, first: str, measures: list[str]) -> list[str]:
 
 def test_by_fga_then_wrong_slots_then_the_other_measures(stored: tuple[Store, Run]) -> None:
     _, run = stored
-    ranking = worst_first(run)
-    assert ranking is not None
-    assert (ranking.measure, ranking.basis) == ("FGA@0.5", "FGA@0.5, then by wrong slots, then by the other measures")
     paired = set(run.table("dialogue_scores")["measure"])
     measures = [name for name in run.scores if name in paired and not name.endswith("]")]
-    assert ranking.dialogues == plainly(run, "FGA@0.5", measures)
-    assert ranking.values == sorted(ranking.values)
+    assert worst_first(run) == plainly(run, "FGA@0.5", measures)

@@ -79,12 +79,9 @@ class Command(click.Command):
                     formatter.write_dl(records, col_max=27)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; unfinished work stays until its runs are stored."""
-        from dialgauge.runs import kept_to_the_end
-
+        """Run the command."""
         _check_outputs(self, ctx.params)
-        with kept_to_the_end():
-            return super().invoke(ctx)
+        return super().invoke(ctx)
 
 
 class Group(click.Group):

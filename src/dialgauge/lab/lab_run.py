@@ -37,7 +37,6 @@ from dialgauge.measures import (
 from dialgauge.rankers import code_of, files_named
 from dialgauge.report import RunSet
 from dialgauge.runs import Parts, Run, Store, new_run
-from dialgauge.source import own_source
 from dialgauge.tasks import JudgedConversations, judge_outcomes, outcome_frames, score_outcomes
 from dialgauge.text import Note, counted
 from dialgauge.tracking import DEFAULT_MEASURES, PreparedInputs, SystemInput, chosen_measures, state_scores
@@ -128,27 +127,24 @@ def run_lab(
     """Hold the conversations and score them. With a store the run is stored, and what is finished outlives the process
     until it is."""
     check_setting(config, loaded.search.domain)
-    workbench: AbstractContextManager[Path | None] = nullcontext()
-    if store is not None:
-        workbench = lab_workbench(store, LAB_KIND, loaded, config)
-    with workbench as folder:
-        done = Parts(folder / "conversations") if folder is not None else None
+    with kept_conversations(store, LAB_KIND, loaded, config) as done:
         held = hold_conversations(loaded.again, loaded.goals, config, workers=workers, done=done, on_unit=on_unit)
         run = scored_run(hold(held), loaded, config, resamples=resamples)
         return run if store is None else store.add(run)
 
 
-def lab_workbench(
-    store: Store, kind: str, loaded: LoadedDomain, config: LabConfig, **more: Any
-) -> AbstractContextManager[Path | None]:
-    """Where half-done conversations are kept: found again by everything that decides them, our own code included."""
+def kept_conversations(
+    store: Store | None, kind: str, loaded: LoadedDomain, config: LabConfig, **more: Any
+) -> AbstractContextManager[Parts | None]:
+    """The finished conversations of a run, found again by everything that decides them; None without a store."""
+    if store is None:
+        return nullcontext()
     facts = {
         "signature": lab_signature(loaded, config).long(),
         "lab": msgspec.to_builtins(config) | {"user": str(config.user), "system": str(config.system)},
-        "code": own_source(),
         **more,
     }
-    return store.workbench(kind=kind, name=_name(config), config=facts)
+    return store.kept_units(kind=kind, name=_name(config), config=facts)
 
 
 def scored_run(

@@ -8,7 +8,6 @@ from the record. Nothing but the system's hearing differs between conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +22,7 @@ from dialgauge.engine import SILENT, Progress, Workers
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.formats import carries, hold
 from dialgauge.lab.domain_source import LoadedDomain
-from dialgauge.lab.lab_run import lab_signature, lab_workbench, outcome_of, tracking_scores
+from dialgauge.lab.lab_run import kept_conversations, lab_signature, outcome_of, tracking_scores
 from dialgauge.lab.prediction import Estimate, Floats, Predictor, predictors
 from dialgauge.lab.services import check_setting, hold_conversations
 from dialgauge.lab.sessions import AgentSpec, LabConfig
@@ -74,19 +73,17 @@ def run_study(
     for condition in conditions:
         condition.system.make()  # an agent that cannot be made is told before the work
     with progress.bar("conditions", len(conditions)) as advance:
-        if store is None:
-            return RunSet([_studied(loaded, config, conditions, None, workers, resamples, advance)])
         listed = msgspec.to_builtins(list(conditions))
-        with lab_workbench(store, STUDY_KIND, loaded, config, conditions=listed) as folder:
-            made = store.add(_studied(loaded, config, conditions, folder, workers, resamples, advance))
-    return RunSet([made])
+        with kept_conversations(store, STUDY_KIND, loaded, config, conditions=listed) as done:
+            run = _studied(loaded, config, conditions, done, workers, resamples, advance)
+            return RunSet([run if store is None else store.add(run)])
 
 
 def _studied(
     loaded: LoadedDomain,
     config: LabConfig,
     conditions: Sequence[Condition],
-    folder: Path | None,
+    kept: Parts | None,
     workers: Workers,
     resamples: int,
     advance: Callable[[int], None],
@@ -94,7 +91,7 @@ def _studied(
     tables: dict[str, list[Floats]] = {name: [] for name in (SUCCESS, *DEFAULT_MEASURES)}
     for number, condition in enumerate(conditions):
         chosen = replace(config, system=condition.system, trials=1)
-        done = Parts(folder / f"condition-{number}") if folder is not None else None
+        done = kept.part(f"condition-{number}") if kept is not None else None
         held = hold(hold_conversations(loaded.again, loaded.goals, chosen, workers=workers, done=done))
         for name, row in _rows(held, loaded).items():
             tables[name].append(row)

@@ -183,8 +183,8 @@ def run_tool_domain(
 ) -> RunSet:
     """Hold a conversation for each trial of each task, or the first tasks, and score them.
 
-    ``load`` loads the domain, in every process. With a ``store`` finished conversations outlive the process, and the
-    same call goes on with the rest.
+    ``load`` loads the domain, in every process. With a ``store`` the run is stored, and finished conversations outlive
+    the process: the same call goes on with the rest.
     """
     domain = load()
     tasks = domain.tasks[:count]
@@ -204,7 +204,8 @@ def run_tool_domain(
         dialogues = list(
             hold(_Reopened(load, config), tasks, config.trials, workers=workers, done=done, on_unit=on_unit)
         )
-    return RunSet([score_attempts(dialogues, name, resamples=resamples, seed=config.seed)])
+        run = score_attempts(dialogues, name, resamples=resamples, seed=config.seed)
+        return RunSet([store.add(run) if store else run])
 
 
 def _checksum(domain: ToolDomain) -> str:

@@ -68,9 +68,9 @@ class DialogueList:
     @cached_property
     def ranked(self) -> list[str]:
         """The ids of all dialogues, the worst first."""
-        ranking = worst_first(self.run)
         ids: list[str] = self.run.table("dialogues")["dialogue"].to_list()
-        return list(dict.fromkeys([*(ranking.dialogues if ranking is not None else ()), *ids]))
+        with stored_as_expected():
+            return list(dict.fromkeys([*worst_first(self.run), *ids]))
 
     @cached_property
     def orders(self) -> dict[str, tuple[str, bool]]:

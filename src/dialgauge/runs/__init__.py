@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         empty_table as empty_table,
         frame_of as frame_of,
     )
-    from dialgauge.runs.workspace import Parts as Parts, kept_to_the_end as kept_to_the_end
+    from dialgauge.runs.workspace import Parts as Parts
 
 
 if not TYPE_CHECKING:

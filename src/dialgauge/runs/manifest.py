@@ -192,21 +192,12 @@ def _checked(raw: dict[str, Any], path: Path) -> dict[str, Any]:
     version = raw.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise DialgaugeError(f"the run is damaged: {MANIFEST} has no schema_version", file=str(path))
-    if version > SCHEMA_VERSION:
+    if version != SCHEMA_VERSION:
         raise DialgaugeError(
-            f"the run has schema version {version}, but this dialgauge reads up to {SCHEMA_VERSION}; upgrade dialgauge",
+            f"the run has schema version {version}, but this dialgauge reads {SCHEMA_VERSION}; "
+            f"{'upgrade dialgauge' if version > SCHEMA_VERSION else 'score again'}",
             file=str(path),
         )
-    if version < SCHEMA_VERSION:
-        raise DialgaugeError(
-            f"the run has schema version {version}, which was never released and is not read any more; score again",
-            file=str(path),
-        )
-    _refuse_unsafe(raw, path)
-    return raw
-
-
-def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:
     tables = raw.get("tables")
     for table in tables if isinstance(tables, dict) else ():
         if not is_table_name(table):
@@ -214,6 +205,7 @@ def _refuse_unsafe(raw: dict[str, Any], path: Path) -> None:
     corpus = raw.get("corpus", "")
     if isinstance(corpus, str) and not re.fullmatch(r"[0-9a-f]{64}|", corpus):
         raise DialgaugeError(f"the run is damaged: no corpus can be called {corpus!r}", file=str(path))
+    return raw
 
 
 def left_out(scores: Scores) -> dict[str, Any]:

@@ -7,8 +7,7 @@ all others, and first of them those whose task passed in another trial: there is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dialgauge.kinds import Kind, kind_named
 from dialgauge.runs.tables import DIALOGUE_SCORES
@@ -19,36 +18,15 @@ if TYPE_CHECKING:
     from dialgauge.runs.run import Run
 
 
-class WorstFirst(NamedTuple):
-    """Dialogues with a value of ``measure``, the worst first, and what they are ranked by, one key after the other.
-
-    ``passed`` has the verdict on each of them, where the kind of run keeps verdicts.
-    """
-
-    measure: str
-    keys: Sequence[str]
-    dialogues: list[str]
-    values: list[float]
-    passed: Sequence[bool | None] = ()
-
-    @property
-    def basis(self) -> str:
-        """What they are ranked by, in words."""
-        return ", then by ".join(self.keys)
-
-
-def worst_first(run: Run) -> WorstFirst | None:
-    """The ranking by the measure that the kind names; None where dialogues have no value of it."""
+def worst_first(run: Run) -> list[str]:
+    """The dialogues that have a value of the measure that the kind names, the worst first."""
     import polars as pl
 
     kind = kind_named(run.kind)
-    if DIALOGUE_SCORES not in run.tables:
-        return None
-    scores = run.table(DIALOGUE_SCORES)
-    verdicts = _verdicts(run, kind)
+    scores, verdicts = run.table(DIALOGUE_SCORES), _verdicts(run, kind)
     measures = _measures(run, kind, _known(scores, whole=verdicts is not None))
     if not measures:
-        return None
+        return []
     ranked = scores.select("dialogue").unique()
     for index, measure in enumerate(measures):
         own = scores.filter(pl.col("measure") == measure)
@@ -56,21 +34,15 @@ def worst_first(run: Run) -> WorstFirst | None:
         ranked = ranked.join(own.select("dialogue", value), on="dialogue", how="left" if index else "inner")
     keys = [f"value {index}" for index in range(len(measures))]
     falling = [run.scores[measure].higher_is_better is False for measure in measures]
-    basis = [measures[0]]
-    if (mistakes := _mistakes(run, kind)) is not None and kind.mistakes is not None:
+    if (mistakes := _mistakes(run, kind)) is not None:
         ranked = ranked.join(mistakes, on="dialogue", how="left")
         keys.insert(1, "mistakes")
         falling.insert(1, True)
-        basis.append(kind.mistakes.name)
-    if measures[1:]:
-        basis.append(measures[1] if len(measures) == 2 else "the other measures")
     if verdicts is not None:
         ranked = ranked.join(verdicts, on="dialogue", how="left")
         keys, falling = ["passed", "steady", *keys], [False, False, *falling]
-        basis = ["verdict", *(["tasks that pass sometimes"] if False in verdicts["steady"] else []), *basis]
     ranked = ranked.sort([*keys, "dialogue"], descending=[*falling, False], nulls_last=True)
-    passed = ranked["passed"].to_list() if verdicts is not None else []
-    return WorstFirst(measures[0], basis, ranked["dialogue"].to_list(), ranked["value 0"].to_list(), passed)
+    return ranked["dialogue"].to_list()
 
 
 def _known(scores: polars.DataFrame, *, whole: bool) -> set[str]:
@@ -90,13 +62,10 @@ def _verdicts(run: Run, kind: Kind) -> polars.DataFrame | None:
     if kind.verdicts is None or kind.verdicts.table not in run.tables:
         return None
     frame = run.table(kind.verdicts.table)
-    column, task = kind.verdicts.column, kind.verdicts.task
-    if not {"dialogue", task} <= set(frame.columns) or frame.schema.get(column) != pl.Boolean:
+    if not frame[kind.verdicts.column].count():
         return None
-    if not frame[column].count():
-        return None
-    passed = pl.col(column)
-    steady = (passed.min() == passed.max()).over(task).fill_null(value=True)
+    passed = pl.col(kind.verdicts.column)
+    steady = (passed.min() == passed.max()).over(kind.verdicts.task).fill_null(value=True)
     return frame.select("dialogue", passed.alias("passed"), steady.alias("steady"))
 
 
@@ -107,8 +76,7 @@ def _measures(run: Run, kind: Kind, known: set[str]) -> list[str]:
         for name, score in run.scores.items()
         if name in known and not name.endswith("]") and score.higher_is_better is not None
     ]
-    wanted = [*kind.worst_by, *kind.headline, *fit]
-    first = next((name for name in wanted if name in fit), None)
+    first = next((name for name in (*kind.worst_by, *kind.headline, *fit) if name in fit), None)
     return [] if first is None else [first, *(name for name in fit if name != first)]
 
 
@@ -118,8 +86,5 @@ def _mistakes(run: Run, kind: Kind) -> polars.DataFrame | None:
 
     if kind.mistakes is None or kind.mistakes.table not in run.tables:
         return None
-    frame = run.table(kind.mistakes.table)
-    if not {"dialogue", *kind.mistakes.columns} <= set(frame.columns):
-        return None
-    counts = [pl.col(name).cast(pl.Float64, strict=False).sum() for name in kind.mistakes.columns]
-    return frame.group_by(pl.col("dialogue").cast(pl.String)).agg(pl.sum_horizontal(counts).alias("mistakes"))
+    counts = [pl.col(name).cast(pl.Float64).sum() for name in kind.mistakes.columns]
+    return run.table(kind.mistakes.table).group_by("dialogue").agg(pl.sum_horizontal(counts).alias("mistakes"))

@@ -33,7 +33,6 @@ from dialgauge.runs.workspace import (
     Workspace,
     delete_tree,
     resumable_name,
-    until_the_end,
     writing,
 )
 from dialgauge.source import own_source
@@ -144,40 +143,20 @@ class Store:
         return f"<Store {str(self.folder)!r}>"
 
     @contextmanager
-    def workbench(
-        self, *, kind: str, name: str, config: Mapping[str, Any], fresh: bool = False
-    ) -> Iterator[Path | None]:
-        """A folder for half-done work whose results go elsewhere, such as the checkpoint of a training.
-
-        The same call finds it again after the block or the process failed (``fresh`` empties it first). It is deleted
-        when the block ends, or fails with nothing in it. None while another process has it.
-        """
-        facts = (kind, name, config)
+    def kept_units(self, *, kind: str, name: str, config: Mapping[str, Any]) -> Iterator[Parts]:
+        """The finished units of long work: found again by the configuration and our own source when the block or the
+        process failed, deleted when the block ends. Store the run within it."""
+        facts = (kind, name, {**config, "code": own_source()})
         claim = self._workspace.resume(resumable_name(slug(f"{kind}-{name}"), facts))
         if claim is None:
-            yield None
-            return
+            raise DialgaugeError("another process is working on the same files; wait for it or stop it")
         try:
-            if fresh:
-                with writing(self.folder):
-                    for entry in claim.folder.iterdir():
-                        delete_tree(entry)
-            yield claim.folder
+            yield Parts(claim.folder / "units")
         except BaseException:
-            claim.leave() if any(claim.folder.iterdir()) else claim.discard()
+            claim.leave() if any(path.is_file() for path in claim.folder.rglob("*")) else claim.discard()
             raise
         with writing(self.folder):
             claim.discard()
-
-    @contextmanager
-    def kept_units(self, *, kind: str, name: str, config: Mapping[str, Any]) -> Iterator[Parts]:
-        """The finished units of work whose result goes elsewhere: found again by the configuration and our own source,
-        kept when the block or the process fails, and deleted when the block ends, in a command when that ends."""
-        bench = self.workbench(kind=kind, name=name, config={**config, "code": own_source()})
-        with until_the_end(bench) as folder:
-            if folder is None:
-                raise DialgaugeError("another process is working on the same files; wait for it or stop it")
-            yield Parts(folder / "units")
 
     def check_writable(self) -> None:
         """Raise now if a run could not be stored later."""
@@ -325,7 +304,11 @@ class Store:
         """
         from dialgauge.runs.sql import select
 
-        tell = on_problem or _raise
+        def tell(problem: DialgaugeError) -> None:
+            if on_problem is None:
+                raise problem
+            on_problem(problem)
+
         runs, problems = self.survey()
         for problem in problems:
             tell(problem)
@@ -342,10 +325,6 @@ class Store:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise DialgaugeError(f"the run store cannot be read ({reason})", file=str(self.folder)) from error
-
-
-def _raise(problem: DialgaugeError) -> None:
-    raise problem
 
 
 def _digest_in(folder: Path) -> str:

@@ -16,10 +16,8 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -29,15 +27,12 @@ from dialgauge._version import __version__
 from dialgauge.files import atomic
 from dialgauge.locks import FileLock, try_lock
 
-_T = TypeVar("_T")
-
 WORK = ".work"
 
 _RESUMABLE, _REMOVED = "resume-", "removed-"
 _LOCK = ".lock"
 _UNIT, _DONE = "unit-", ".done"
 _PATIENCE = 1.0  # seconds; a sweep holds the lock of resumable work for a moment, a writer for long
-_END: ContextVar[ExitStack | None] = ContextVar("_END", default=None)
 
 
 def sync_folder(path: Path) -> None:
@@ -191,6 +186,10 @@ class Parts(MutableMapping[str, bytes]):
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
+    def part(self, name: str) -> Parts:
+        """The units of one of several steps of the work."""
+        return Parts(self._folder / name)
+
     def __setitem__(self, unit: str, content: bytes) -> None:
         with atomic(self._file(unit)) as scratch:
             scratch.write_bytes(content)
@@ -226,25 +225,3 @@ def resumable_name(label: str, facts: Sequence[object]) -> str:
     """The name of the folder for half-done work that is determined by some facts."""
     digest = hashlib.sha256(msgspec.json.encode([*facts, __version__], order="deterministic")).hexdigest()[:16]
     return f"{_RESUMABLE}{label}-{digest}"
-
-
-@contextmanager
-def kept_to_the_end() -> Iterator[None]:
-    """What :func:`until_the_end` opens in this block stays open to its end: by then a command has stored its runs."""
-    with ExitStack() as stack:
-        token = _END.set(stack)
-        try:
-            yield
-        finally:
-            _END.reset(token)
-
-
-@contextmanager
-def until_the_end(kept: AbstractContextManager[_T]) -> Iterator[_T]:
-    """Open this to the end of the block around, if there is one, and else of this one."""
-    stack = _END.get()
-    if stack is not None:
-        yield stack.enter_context(kept)
-        return
-    with kept as content:
-        yield content
