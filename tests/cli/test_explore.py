@@ -1,4 +1,4 @@
-"""``dialgauge explore``, ``report`` and ``--view``: they serve, open what was asked for, and end."""
+"""``dialgauge explore`` and ``report``: they serve, open what was asked for, and end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from dialgauge.formats import write
 from dialgauge.runs import Run, Store
 from support.commands import Outcome, dialgauge
-from support.explorer_store import tracking_store
+from support.explorer_store import tracked, tracking_store
 
 #: Seconds: a busy machine is no fault of a page.
 PATIENCE = 60
@@ -105,3 +106,21 @@ def test_a_report_is_written_as_html_and_markdown(
     assert "alpha" in summary.read_text("utf-8") and "| measure |" in summary.read_text("utf-8")
     screen = dialgauge(capsys, "report", names[0], "--store", stored[0].folder, "-o", target, "--markdown", "-")
     assert screen.code == 0 and "file://" not in screen.out and "file://" in screen.err
+
+
+def test_the_latest_are_all_runs_of_the_last_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, seed in (("one", 1), ("two", 2), ("earlier", 3)):
+        write(tracked(8, seed), tmp_path / f"{name}.jsonl", format="native")
+    for files in (["earlier.jsonl"], ["one.jsonl", "two.jsonl"]):
+        words = ["score", "self", *files, "--resamples", "20"]
+        monkeypatch.setattr("sys.argv", ["dialgauge", *words])
+        assert dialgauge(capsys, *words).code <= 1
+    outcome = dialgauge(capsys, "report", "latest", "-n", 1)
+    assert outcome.code == 0
+    assert "latest: one, two" in outcome.err
+    text = Path("report.html").read_text()
+    assert "two" in text and "earlier" not in text
+    assert len(Store(tmp_path / "runs").list()) == 3

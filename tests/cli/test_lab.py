@@ -1,18 +1,19 @@
-"""``dialgauge lab`` as a user calls it: run, goals, chat, study, what is stored, exported and refused."""
+"""``dialgauge lab`` as a user calls it: run, goals, chat, study, calls of tools."""
 
 from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dialgauge.formats import read
 from dialgauge.runs import Store
+from dialgauge.worlds.tools import load_tool_domain
 from support.commands import dialgauge
-
-RENDERED = ["--user-set", "render=yes", "--system-set", "render=yes"]
 
 
 @pytest.fixture(autouse=True)
@@ -50,16 +51,6 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
         assert json.loads(users.out)["runs"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 
 
-@pytest.mark.parametrize("system", ["rule-system", "rule-baseline"])
-def test_the_channel_reaches_every_system_of_ours(capsys: pytest.CaptureFixture[str], system: str) -> None:
-    words = ["lab", "run", "-n", 6, "--resamples", 0, "--system", system, "--channel", "drop=0.3", *RENDERED]
-    assert dialgauge(capsys, *words).code == 0
-    (run,) = Store(None).survey().runs
-    turns = [turn for one in run.dialogues() for turn in one.turns]
-    assert any(turn.heard != turn.acts for turn in turns if turn.speaker == "user")
-    assert all(turn.text for turn in turns)
-
-
 def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = dialgauge(capsys, "lab", "run", "-n", 3, "--system", "rules")
     assert outcome.code == 1
@@ -74,9 +65,6 @@ def test_goals_are_shown_written_and_read_again(capsys: pytest.CaptureFixture[st
     assert again.out.split("Drawn")[0].splitlines()[0] == outcome.out.splitlines()[0]
     one = dialgauge(capsys, "lab", "goals", "--goal", "G0002")
     assert "find" in one.out
-    missing = dialgauge(capsys, "lab", "goals", "--goal", "H0002")
-    assert missing.code == 2
-    assert "there is no goal 'H0002'" in missing.err
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
@@ -104,10 +92,6 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
     assert len(found["conditions"]["rows"]) == 5
     assert dialgauge(capsys, "show", "latest", "--figures", "figures").code == 0
     assert list(Path("figures").glob("*.svg"))
-    for wrong in (["--rates", "2"], ["--rates", "x"], ["--errors", ""]):
-        assert dialgauge(capsys, "lab", "study", *wrong).code == 2
-    misspelt = dialgauge(capsys, "lab", "study", "--errors", "drpo")
-    assert misspelt.code == 2 and "must be drop, value, relabel or insert (got 'drpo')" in misspelt.err
 
 
 def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,3 +117,70 @@ def test_a_new_domain_is_sound_and_runs_at_once(
         held = dialgauge(capsys, "lab", "run", "--domain", "./kennel", "-n", 6, "--resamples", 0, "--level", level)
         assert held.code == 0 and "in 100.0%" in held.out
     assert "it exists already" in dialgauge(capsys, "lab", "new", "kennel").err
+
+
+CALLS = [
+    {"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "wednesday", "hours": "08:00-12:00"}},
+    {"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "sunday", "hours": "08:00-12:00"}},
+    {"name": "read_calling_card", "arguments": {"parcel_id": "P-1001"}},
+    {"name": "dance"},
+]
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps(CALLS))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(load_tool_domain("depot").folder, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "mine"
+
+
+def outcomes_in(document: Any) -> list[str]:
+    return [row["outcome"] for row in document["page"]["tables"]["calls"]["rows"]]
+
+
+def test_the_document_has_outcomes_results_and_changed_records(
+    calls: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = []
+    for domain in ("depot", folder):
+        outcome = dialgauge(capsys, "lab", "call", calls, "--domain", domain, "--json", "-")
+        assert outcome.code == 0, outcome.err
+        documents.append(json.loads(outcome.out))
+    ours, theirs = documents
+    assert ours["page"]["tables"] == theirs["page"]["tables"], "in this process or in one of its own"
+    assert outcomes_in(ours) == ["ok", "error", "ok", "error"]
+    assert "sunday" in ours["page"]["tables"]["calls"]["rows"][1]["result"]
+    changes = {(row["record"], row["field"]): row["after"] for row in ours["page"]["tables"]["changes"]["rows"]}
+    assert {record for record, _ in changes} == {"parcels/P-1001", "windows/tuesday", "windows/wednesday"}
+    assert changes["parcels/P-1001", "window.day"] == '"wednesday"'
+
+
+def test_a_task_may_begin_elsewhere_and_calls_may_come_from_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = [{"name": "choose_window", "arguments": {"parcel_id": "P-1001", "day": "friday", "hours": "12:00-16:00"}}]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(again).encode())))
+    outcome = dialgauge(capsys, "lab", "call", "-", "--domain", "depot", "--task", "after-a-change", "--json", "-")
+    rows = json.loads(outcome.out)["page"]["tables"]["changes"]["rows"]
+    after = {(row["record"], row["field"]): row["after"] for row in rows}
+    assert after["customers/C-01", "balance"] == "16.5", "the second change has its fee"
+
+
+def test_data_check_of_a_folder_runs_nothing_unless_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = dialgauge(capsys, "data", "check", folder)
+    assert (outcome.code, "sound" in outcome.out, "your own rights" in " ".join(outcome.out.split())) == (0, True, True)
+    assert dialgauge(capsys, "data", "check", folder, "--load-tools").code == 0
+    tools = folder / "tools.py"
+    tools.write_text(
+        tools.read_text().replace("def pay_duty(data: dict[str, Any], parcel_id: str)", "def pay_duty(data, parcel_id)")
+    )
+    assert dialgauge(capsys, "data", "check", folder).code == 0
+    outcome = dialgauge(capsys, "data", "check", folder, "--load-tools")
+    assert outcome.code == 2
+    assert "'parcel_id' of the tool pay_duty" in " ".join(outcome.err.split())

@@ -106,7 +106,8 @@ def test_listing_goes_on_past_damage_and_exits_with_1(place: Place) -> None:
 
 
 def test_listing_names_unfinished_work(place: Place) -> None:
-    with pytest.raises(RuntimeError), place.store.kept_units(kind="lab", name="n", config={}):
+    with pytest.raises(RuntimeError), place.store.kept_units(kind="lab", name="n", config={}) as units:
+        units["one"] = b"done"
         raise RuntimeError
     outcome = place.run("runs", "list")
     assert "unfinished: resume-lab-n-" in outcome.out

@@ -61,26 +61,6 @@ def test_table_json_and_run(capsys: Capture, files: tuple[Path, Path, Path], tmp
     assert len(package.Store().list()) == 1 and not (tmp_path / "no").exists()
 
 
-@pytest.mark.parametrize("engine", [(), ("--engine", "local", "--workers", "1")])
-def test_an_ontology_that_the_profile_would_ignore_is_refused(
-    capsys: pytest.CaptureFixture[str],
-    files: tuple[Path, Path, Path],
-    tmp_path: Path,
-    engine: tuple[str, ...],
-) -> None:
-    gold, mine, _ = files
-    slots = tmp_path / "ontology.json"
-    slots.write_text(json.dumps({"hotel-area": ["north", "south"], "hotel-book people": ["2"]}))
-    done = dialgauge(capsys, "score", gold, mine, "--ontology", slots, *engine)
-    assert done.code == 2
-    assert "--ontology: the slots come with the profile (canon), so an ontology would be ignored" in done.err
-    options = ("--ontology", slots, "-p", "verbatim", "-m", "SA", "--resamples", "0", "--json", "o.json")
-    done = dialgauge(capsys, "score", gold, mine, *options, *engine)
-    assert done.code == 0 and "|slots:2|" in runs(Path("o.json"))[0]["signature"]
-    with pytest.raises(package.DialgaugeError, match="ontology: the slots come with the profile"):
-        package.score(gold, [mine], ontology=package.Ontology(domains={}), intervals=False)
-
-
 def test_missing_predictions_show_in_the_exit_code(
     capsys: pytest.CaptureFixture[str], files: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:

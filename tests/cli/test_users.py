@@ -1,4 +1,4 @@
-"""``dialgauge users`` from end to end."""
+"""``dialgauge users`` from end to end, and a language model as a judge."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ import pytest
 import dialgauge as package
 from dialgauge.dialogue import Task
 from dialgauge.runs import Store
+from dialgauge.users.faults import KINDS, load_labels
+from support.agent_results import tau_file
 from support.commands import dialgauge
+from support.model_server import model_server, said
 from support.talks import mishear, talk
 
 Capture = pytest.CaptureFixture[str]
@@ -85,16 +88,58 @@ def test_failed_dialogues_are_named_counted_and_exit_with_1(capsys: Capture, tmp
     assert "bad-" in failure["file"]
 
 
-def test_nothing_a_file_holds_reaches_the_terminal_as_a_command(capsys: Capture, tmp_path: Path) -> None:
-    path, store = tmp_path / "talks.jsonl", tmp_path / "runs"
-    turns = (msgspec.structs.replace(GOOD.turns[0], text="\x1b[31mred"), *GOOD.turns[1:])
-    loud = msgspec.structs.replace(GOOD, turns=turns)
-    empty = msgspec.structs.replace(GOOD, id="\x1b[32mempty", turns=())
-    package.write([loud, empty, msgspec.structs.replace(BROKEN, id="\x1b[33mbroken")], path, format="native")
-    scored = dialgauge(capsys, "users", "score", path, "--store", store)
-    shown = dialgauge(capsys, "show", "latest", "--store", store, "--dialogue", "good")
-    odd = dialgauge(capsys, "show", "latest", "--store", store, "--only", "odd")
-    assert "[31mred" in shown.out
-    assert "[32mempty" in odd.out
-    assert "[33mbroken" in scored.out
-    assert "\x1b" not in shown.out + scored.out + odd.out + scored.err
+def answer(message: int, kind: str = "disobeyed") -> str:
+    return json.dumps({"faults": [{"kind": kind, "message": message, "sentence": "so I think"}]})
+
+
+def first_message(path: Path) -> int:
+    """The first message of the user in the first conversation of a file."""
+    conversation = json.loads(path.read_text())[0]["traj"]
+    return next(place for place, message in enumerate(conversation) if message["role"] == "user")
+
+
+def test_a_judge_adds_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tau_file(tmp_path / "r.json", {"a": "+-"})
+    with model_server() as server:
+        server.reply = lambda question: said(answer(first_message(file)))
+        done = dialgauge(capsys, "users", "faults", file, "--judge", server.url, "--judge-set", "model=wise",
+                         "--resamples", 0, "--store", tmp_path / "runs")  # fmt: skip
+    assert done.code == 0, done.err
+    [run] = Store(tmp_path / "runs").survey().runs
+    assert set(run.table("faults").filter(run.table("faults")["kind"] == "disobeyed")["by"]) == {"wise"}
+    assert "judge:wise" in run.signature
+
+
+def test_what_a_judge_cannot_say_keeps_what_the_checks_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tau_file(tmp_path / "r.json", {"a": "+-"})
+    plain = dialgauge(capsys, "users", "faults", file, "--resamples", 0, "--json", tmp_path / "plain.json")
+    with model_server() as server:
+        server.reply = lambda question: said("I would rather not say.")
+        done = dialgauge(capsys, "users", "faults", file, "--judge", server.url, "--judge-set", "model=shy",
+                         "--resamples", 0, "--json", tmp_path / "judged.json")  # fmt: skip
+    assert plain.code == done.code == 0
+    assert "not judged: 2 of 2" in done.err and "not a verdict" in done.err
+    one, other = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("plain", "judged"))
+    assert [each["page"]["tables"]["kinds"] for each in (one, one)] == [
+        each["page"]["tables"]["kinds"] for each in (one, other)
+    ]
+
+
+def test_agreement_with_the_labels_is_printed(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A judge that marks nothing misses every labelled fault, and is wrong nowhere."""
+    file = shared_data / "tau" / "tau2_airline_grok-3.json.gz"
+    with model_server() as server:
+        server.reply = lambda question: said('{"faults": []}')
+        done = dialgauge(capsys, "users", "faults", file, "--judge", server.url, "--judge-set", "model=blind",
+                         "--resamples", 0, "--json", tmp_path / "t.json")  # fmt: skip
+    assert done.code == 0, done.err
+    rows = json.loads((tmp_path / "t.json").read_text("utf-8"))["page"]["tables"]["judge"]["rows"]
+    labelled = [label for name in ("first.jsonl", "fresh.jsonl") for label in load_labels(name)]
+    own = [label for label in labelled if label.file == file.name]
+    missed = {kind.replace("_", " "): count for kind in KINDS if (count := sum(label.has(kind) for label in own))}
+    assert {row["fault"]: row["missed"] for row in rows} == missed and missed
+    assert all((row["right"], row["wrong"], row["recall"]) == (0, 0, 0) for row in rows)

@@ -96,10 +96,10 @@ CALLS: dict[str, tuple[str, ...]] = {
 }
 #: What is not called here, and where it is.
 ELSEWHERE = {
-    "demo": "tests/cli/test_demo.py: a tour of seconds",
+    "demo": "tests/cli/test_start.py: a tour of seconds",
     "explore": "tests/cli/test_explore.py: a server",
-    "init": "tests/cli/test_init.py: it fills a folder",
-    "babi chat": "tests/cli/test_babi_chat.py: somebody has to talk to it",
+    "init": "tests/cli/test_start.py: it fills a folder",
+    "babi chat": "tests/cli/test_babi.py: somebody has to talk to it",
     "lab chat": "tests/cli/test_lab.py: somebody has to talk to it",
     "lab new": "tests/cli/test_lab.py: what it prints is a path",
     "data get": "tests/data: it takes a server",

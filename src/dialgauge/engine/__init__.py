@@ -6,8 +6,8 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.engine.execute import ENGINES as ENGINES, checked_place as checked_place, run as run
     from dialgauge.engine.units import (
+        ENGINES as ENGINES,
         SILENT as SILENT,
         Done as Done,
         Progress as Progress,
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
         Work as Work,
         Workers as Workers,
         WorkPlace as WorkPlace,
+        checked_place as checked_place,
         cores as cores,
         place_of as place_of,
+        run as run,
     )
 
 

@@ -1,18 +1,21 @@
+"""First steps: ``dialgauge demo``, ``init`` and ``explain``."""
+
 from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dialgauge.demo import PROFILE, Answer
+from dialgauge.demo import PROFILE
 from dialgauge.formats import read
-from dialgauge.runs import Store, new_run
+from dialgauge.runs import Store
 from runs.contract import assert_run_contract
 from support.commands import dialgauge
+
+Capture = pytest.CaptureFixture[str]
 
 
 def test_the_demo_asks_answers_and_ends_with_a_report(
@@ -62,20 +65,39 @@ def test_a_folder_with_other_things_is_not_touched(tmp_path: Path, capsys: pytes
     assert [item.name for item in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_without_any_extra_the_demo_ends_with_a_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_works_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
-    for package in ("starlette", "uvicorn", "altair"):
-        monkeypatch.setitem(sys.modules, package, None)
-    answer = Answer(question="?", sentence="!", runs=(new_run(kind="tracking", name="mine"),))
-    monkeypatch.setattr("dialgauge.demo.STEPS", (lambda _: answer,))
-    outcome = dialgauge(capsys, "demo", "--out", "demo", "--dialogues", 10)
+    monkeypatch.delenv("DIALGAUGE_RUNS", raising=False)
+    begun = dialgauge(capsys, "init", "mine")
+    assert begun.code == 0 and "dialgauge.toml" in {path.name for path in (tmp_path / "mine").iterdir()}
+    monkeypatch.chdir(tmp_path / "mine")
+    commands = [line.split()[1:] for line in begun.out.splitlines() if line.startswith("  dialgauge ")]
+    assert len(commands) == 3
+    for words in commands[:2]:
+        assert dialgauge(capsys, *words).code == 0, words
+    assert "did you mean examples/gold.jsonl?" in dialgauge(capsys, "data", "check", "gold.jsonl").err
+    assert list((tmp_path / "mine" / "runs").iterdir()) and Path("tour.ipynb").stat().st_size > 1000
+
+
+def test_what_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dialgauge.toml").write_text("[defaults]\nseed = 7\n")
+    assert "kept 1 that were there" in dialgauge(capsys, "init").err
+    assert Path("dialgauge.toml").read_text() == "[defaults]\nseed = 7\n"
+    Path("file").write_text("x")
+    assert dialgauge(capsys, "init", "file").code == 2
+
+
+@pytest.mark.parametrize("name", ["JGA", "jga", "JGA(over=dialogues)"])
+def test_a_measure_is_explained(name: str, capsys: Capture) -> None:
+    outcome = dialgauge(capsys, "explain", name)
     assert outcome.code == 0, outcome.err
-    lines = outcome.out.splitlines()
-    assert "Report: demo/report.html" in lines
-    report = Path("demo/report.html").read_text("utf-8")
-    assert "mine" in report and "data:image" not in report
-    after = lines[lines.index("Try next:") + 1 :]
-    assert after[0] == "  pip install 'dialgauge[explorer]'" and after[1].startswith("  dialgauge explore ")
-    assert max(map(len, lines)) <= 80
+    assert outcome.out.startswith("JGA (tracking): Joint goal accuracy\n")
+    for field in ("meaning", "formula", "parameters", "unit", "better", "source"):
+        assert any(line.startswith(f"{field} ") for line in outcome.out.splitlines()), field
+
+
+def test_a_measure_of_several_families_is_explained_in_each(capsys: Capture) -> None:
+    document = json.loads(dialgauge(capsys, "explain", "Success", "--json", "-").out)
+    titles = [table["title"] for table in document["page"]["tables"].values()]
+    assert titles and len(set(titles)) == len(titles) and all(title.startswith("Success (") for title in titles)
