@@ -73,7 +73,12 @@ if TYPE_CHECKING:
         Mapping as Mapping,
         Reading as Reading,
     )
-    from dialgauge.formats.multiwoz import DomainMetadata as DomainMetadata
+    from dialgauge.formats.multiwoz import (
+        MULTIWOZ as MULTIWOZ,
+        DomainMetadata as DomainMetadata,
+        MultiWozDialogue as MultiWozDialogue,
+        read_goal as read_goal,
+    )
     from dialgauge.formats.naming import (
         file_name as file_name,
         list_shards as list_shards,

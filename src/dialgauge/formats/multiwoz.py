@@ -37,7 +37,9 @@ class _Entry(Struct, gc=False):
     coreference: Raw = Raw()
 
 
-class _Dialogue(Struct, gc=False):
+class MultiWozDialogue(Struct, gc=False):
+    """A dialogue as it stands in the file; evaluators read more of it than the format."""
+
     log: list[_Entry]
     goal: dict[str, Raw] = {}
 
@@ -57,7 +59,7 @@ class _Task(Struct, gc=False):
     reqt: list[str] | dict[str, str] = []
 
 
-_FILE = Keyed(_Dialogue)
+MULTIWOZ = Keyed(MultiWozDialogue)
 _DOMAIN = msgspec.json.Decoder(DomainMetadata)
 _TASK = msgspec.json.Decoder(_Task)
 _MESSAGE = msgspec.json.Decoder(list[str] | str)
@@ -79,7 +81,7 @@ class MultiWoz(DialogueFormat):
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         reader = _Reader(part, notes)
-        for identifier, raw in _FILE.read(part, notes):
+        for identifier, raw in MULTIWOZ.read(part, notes):
             try:
                 dialogue = reader.dialogue(identifier, raw)
             except DialgaugeError as error:
@@ -97,9 +99,9 @@ class _Reader:
         self._values = cache(alternatives)
         self._act = cache(_act)
 
-    def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
+    def dialogue(self, identifier: str, raw: MultiWozDialogue) -> Dialogue:
         turns = tuple(self._turns(raw.log))
-        goal = self._goal(raw.goal) if raw.goal else None
+        goal = read_goal(raw.goal, self._part, self._notes) if raw.goal else None
         return Dialogue(id=identifier, turns=turns, goal=goal, domains=tuple(goal.tasks) if goal else ())
 
     def _turns(self, log: list[_Entry]) -> Iterator[Turn]:
@@ -160,31 +162,28 @@ class _Reader:
         act = self._act
         return tuple([act(name, slot, value) for name, pairs in entry.dialog_act.items() for slot, value in pairs])
 
-    def _goal(self, raw: dict[str, Raw]) -> Goal:
-        tasks = {
-            domain: self._task(content)
-            for domain, content in raw.items()
-            if domain not in _NOT_DOMAINS and bytes(content) != _EMPTY_OBJECT
-        }
-        message: list[str] | str = decode(_MESSAGE, raw["message"], self._part) if "message" in raw else []
-        self._notes.add("goal field topic dropped", int("topic" in raw))
-        return Goal(tasks=tasks, message=(message,) if isinstance(message, str) else tuple(message))
 
-    def _task(self, content: Raw) -> Task:
-        raw = decode(_TASK, content, self._part)
-        return Task(
-            info=self._constraints(raw.info),
-            fail_info=self._constraints(raw.fail_info),
-            book=self._constraints(raw.book),
-            fail_book=self._constraints(raw.fail_book),
-            requests=tuple(raw.reqt),
-        )
+def read_goal(raw: dict[str, Raw], part: Part, notes: Notes) -> Goal:
+    """The goal of a dialogue, a task for each domain that it has."""
+    tasks = {
+        domain: _task(decode(_TASK, content, part), notes)
+        for domain, content in raw.items()
+        if domain not in _NOT_DOMAINS and bytes(content) != _EMPTY_OBJECT
+    }
+    message: list[str] | str = decode(_MESSAGE, raw["message"], part) if "message" in raw else []
+    notes.add("goal field topic dropped", int("topic" in raw))
+    return Goal(tasks=tasks, message=(message,) if isinstance(message, str) else tuple(message))
 
-    def _constraints(self, raw: dict[str, str | bool]) -> dict[str, str]:
-        """The constraints without the flags ``invalid`` and ``pre_invalid`` of the tool that made the goals."""
-        kept = {slot: value for slot, value in raw.items() if isinstance(value, str)}
-        self._notes.add("goal flag dropped (invalid, pre_invalid)", len(raw) - len(kept))
-        return kept
+
+def _task(raw: _Task, notes: Notes) -> Task:
+    """A task without the flags ``invalid`` and ``pre_invalid`` of the tool that made the goals."""
+    given = (raw.info, raw.fail_info, raw.book, raw.fail_book)
+    info, fail_info, book, fail_book = (
+        {slot: value for slot, value in each.items() if isinstance(value, str)} for each in given
+    )
+    flags = sum(not isinstance(value, str) for each in given for value in each.values())
+    notes.add("goal flag dropped (invalid, pre_invalid)", flags)
+    return Task(info=info, fail_info=fail_info, book=book, fail_book=fail_book, requests=tuple(raw.reqt))
 
 
 def _act(name: str, slot: str, value: str) -> Act:

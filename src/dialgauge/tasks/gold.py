@@ -13,7 +13,17 @@ from msgspec import Raw, Struct
 
 from dialgauge.dialogue import Goal, Task, dialogue_key
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import DomainMetadata, Keyed, Notes, Part, decode, recognise, resolve
+from dialgauge.formats import (
+    MULTIWOZ,
+    DomainMetadata,
+    MultiWozDialogue,
+    Notes,
+    Part,
+    decode,
+    read_goal,
+    recognise,
+    resolve,
+)
 from dialgauge.tasks.database import DATABASE_DOMAINS, DONT_CARE
 from dialgauge.tasks.delexical import ADDRESS, DOMAINS, NAME, PHONE, POST, REFERENCE, TIME, TRAINID, TYPE, surface
 from dialgauge.values import normal_slot, normal_value
@@ -42,11 +52,11 @@ class GoldGoal(Struct, frozen=True, eq=False):
     requestable: frozenset[str]
 
     @classmethod
-    def of(cls, info: Mapping[str, str], requests: Iterable[str], *, books: bool) -> GoldGoal:
+    def of(cls, task: Task) -> GoldGoal:
         """The part of a goal that the evaluation looks at. Constraints that first fail are not in it."""
-        classes = {_REQUESTS[name] for name in requests if name in _REQUESTS}
-        informable = {normal_slot(slot): value for slot, value in info.items()}
-        return cls(informable, frozenset(classes | {REFERENCE} if books else classes))
+        classes = {_REQUESTS[name] for name in task.requests if name in _REQUESTS}
+        informable = {normal_slot(slot): value for slot, value in task.info.items()}
+        return cls(informable, frozenset(classes | {REFERENCE} if task.book else classes))
 
 
 class GoldTask(Struct, eq=False):
@@ -74,42 +84,13 @@ class GoldTask(Struct, eq=False):
 
     def _spans(self, raw: Raw) -> list[tuple[str, str, str, int, int]]:
         try:
-            return _SPANS.decode(raw)
+            return _SPANS.decode(raw) if len(raw) else []
         except msgspec.DecodeError as error:
             message = f"the span_info of a turn cannot be read ({error})"
             raise DialgaugeError(message, file=self.file, dialogue=self.id) from error
 
 
-class _Entry(Struct, gc=False):
-    text: str
-    metadata: dict[str, Raw] = {}
-    span_info: Raw = Raw(b"[]")
-
-
-class _Dialogue(Struct, gc=False):
-    log: list[_Entry]
-    goal: dict[str, Raw] = {}
-
-
-class _GoalPart(Struct, gc=False):
-    info: dict[str, str] = {}
-    fail_info: dict[str, str | bool] = {}
-    book: dict[str, str | bool] = {}
-    fail_book: dict[str, str | bool] = {}
-    reqt: list[str] | dict[str, str] = []
-
-    def task(self) -> Task:
-        """As the data model has it; ``invalid`` says what the database answers, not what the user wants."""
-        texts = [
-            {slot: value for slot, value in given.items() if isinstance(value, str)}
-            for given in (self.fail_info, self.book, self.fail_book)
-        ]
-        return Task(info=self.info, fail_info=texts[0], book=texts[1], fail_book=texts[2], requests=tuple(self.reqt))
-
-
-_FILE = Keyed(_Dialogue)
 _DOMAIN = msgspec.json.Decoder(DomainMetadata)
-_GOAL_PART = msgspec.json.Decoder(_GoalPart)
 _SPANS = msgspec.json.Decoder(list[tuple[str, str, str, int, int]])
 
 
@@ -143,7 +124,7 @@ class GoldTasks:
     @cached_property
     def has_spans(self) -> bool:
         """Does the file say which words are values? Without that there are no references."""
-        return any(bytes(raw) != b"[]" for each in self.dialogues.values() for _, raw in each.answers)
+        return any(len(raw) > len(b"[]") for each in self.dialogues.values() for _, raw in each.answers)
 
 
 def read_gold(source: str | Path) -> GoldTasks:
@@ -157,7 +138,7 @@ def read_gold(source: str | Path) -> GoldTasks:
 def _read_part(part: Part) -> list[GoldTask]:
     reader = _Reader(part)
     try:
-        return [reader.dialogue(name, raw) for name, raw in _FILE.read(part, Notes())]
+        return [reader.dialogue(name, raw) for name, raw in MULTIWOZ.read(part, Notes())]
     except DialgaugeError as error:
         try:
             found = recognise(part).name
@@ -179,27 +160,23 @@ class _Reader:
         self._part = part
         self._domain = cache(self._decoded)
 
-    def dialogue(self, name: str, raw: _Dialogue) -> GoldTask:
+    def dialogue(self, name: str, raw: MultiWozDialogue) -> GoldTask:
         if not raw.goal:
             raise DialgaugeError("it has no goal, so success cannot be judged", file=self._part.name, dialogue=name)
-        wanted = {
-            domain: decode(_GOAL_PART, content, self._part, dialogue=name)
-            for domain, content in raw.goal.items()
-            if domain in DOMAINS and bytes(content).strip(b"{} \t\r\n")
-        }
         answers = raw.log[1::2]
         try:
+            tasks = read_goal(raw.goal, self._part, Notes()).tasks
             parts = [
-                [(key, *self._domain(bytes(content))) for key, content in entry.metadata.items()] for entry in answers
+                [(key, *self._domain(bytes(content))) for key, content in (entry.metadata or {}).items()]
+                for entry in answers
             ]
         except DialgaugeError as error:
             raise error.at(dialogue=name) from error
+        wanted = {domain: task for domain, task in tasks.items() if domain in DOMAINS}
         return GoldTask(
             id=name,
-            goal=Goal(tasks={domain: part.task() for domain, part in wanted.items()}),
-            domains={
-                domain: GoldGoal.of(part.info, part.reqt, books=bool(part.book)) for domain, part in wanted.items()
-            },
+            goal=Goal(tasks=wanted),
+            domains={domain: GoldGoal.of(task) for domain, task in wanted.items()},
             user_texts=[entry.text for entry in raw.log[::2]],
             booked=[
                 frozenset(domain for domain, _, booked in part if booked and domain in DATABASE_DOMAINS)
