@@ -108,6 +108,18 @@ def test_what_is_noted(name: str) -> None:
     assert kind in kinds(GOLD, damage(tracker(GOLD)))
 
 
+def test_a_weak_tracker_one_turn_late_is_noted() -> None:
+    """Too few of its predictions equal a state of gold to stop the score."""
+    gold = corpus(400)
+    weak = {
+        name: turns if number % 25 == 0 else [dict.fromkeys(state, "wrong") for state in turns]
+        for number, (name, turns) in enumerate(gold.items())
+    }
+    late = {name: [{}, *turns[:-1]] for name, turns in weak.items()}
+    assert "turns" not in kinds(gold, weak)
+    assert "turns" in kinds(gold, late)
+
+
 def test_the_last_state_everywhere_is_no_shift() -> None:
     gold = {name: turns[:3] for name, turns in GOLD.items()}
     assert kinds(gold, {name: [turns[2]] * 3 for name, turns in gold.items()}) == {"frozen"}

@@ -58,7 +58,11 @@ def check_notes(
     stops, notes = list(_other_ids(system.aligned.coverage)), list[Note]()
     if system.gold is not None and system.predicted.kind != "judged":
         states = _states(system, system.gold, coder)
-        stops = [*_shifted_turns(system, states), *stops]
+        for note, advice, firm in _shifted_turns(system, states):
+            if firm:
+                stops.insert(0, (note, advice))
+            else:
+                notes.append(Note(note.kind, f"{note}; {advice}"))
         gold = system.gold.filled_at(_marked(system.gold, states.gold_rows)[system.gold.cell_row])
         chosen = _marked(system.predicted, states.rows)
         predicted = system.predicted.filled_at(chosen[system.predicted.cell_row])
@@ -94,10 +98,11 @@ def _states(system: System, gold: EncodedDialogues, coder: Coder) -> _States:
     return _States(wanted, given, aligned.dialogue[there], gold_rows, rows, wanted[gold_rows], given[rows])
 
 
-def _shifted_turns(system: System, states: _States) -> Iterable[tuple[Note, str]]:
+def _shifted_turns(system: System, states: _States) -> Iterable[tuple[Note, str, bool]]:
     """Turns at which the prediction changes and gold differs from its state so many turns away: which does it equal?
 
     A tracker that stops changing repeats an old state, and its turns are not shifted; one that never changes is frozen.
+    With the note, what to do; and whether it is firm: of a weak tracker few predictions equal any state of gold.
     """
     gold = system.gold
     if gold is None:
@@ -115,13 +120,15 @@ def _shifted_turns(system: System, states: _States) -> Iterable[tuple[Note, str]
         asked = (here != 0) & (there != 0) & (here != there)
         counts[shift] = _true(asked), _true(asked & (guess == here)), _true(asked & (guess == there))
     shift, (turns, right, moved) = max(counts.items(), key=lambda each: each[1][2] / max(1, each[1][0]))
-    if moved < max(5, 0.05 * turns) or moved <= 2 * right:
+    firm = moved >= max(5, 0.05 * turns)
+    if not (firm or moved >= _FEW) or moved <= 2 * right:
         return
     where = {-2: "two turns earlier", -1: "the turn before", 1: "the next turn", 2: "two turns later"}[shift]
     message = (
         f"{moved:,} of {counted(turns, 'prediction')} equal gold's state of {where}, and {right:,} that of their own"
     )
-    yield Note(TURNS, message), _counting_advice(_fitting(gold, system.predicted, states), system.given.numbered_from)
+    advice = _counting_advice(_fitting(gold, system.predicted, states), system.given.numbered_from)
+    yield Note(TURNS, message), advice, firm
 
 
 def _counting_advice(fitting: Mapping[Counting, int], numbered_from: int) -> str:
