@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dialgauge import compare
-from dialgauge.comparison import (
-    Comparison,
-)
+from dialgauge.comparison import Comparison, comparison_page
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import run_page
-from dialgauge.tracking import LAMBDAS, read_counts, sweep_counts
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -25,12 +22,11 @@ def compared() -> Comparison:
 
 
 def test_the_sweep_gives_the_scorers_fga(compared: Comparison) -> None:
-    sweep = sweep_counts({name: read_counts(run) for name, run in compared.runs.items()})
+    together = comparison_page(compared, ["sweep"]).tables["sweep"].records()
     for name, run in compared.runs.items():
-        flexible = dict(zip(LAMBDAS, sweep[name], strict=True))
+        flexible = {row["λ"]: row[name] for row in run_page(run, ["sweep"]).tables["sweep"].records()}
         assert [flexible[0.0], flexible[0.5]] == pytest.approx([run["JGA"], run["FGA@0.5"]])
-        of_run = {row["λ"]: row[name] for row in run_page(run, ["sweep"]).tables["sweep"].records()}
-        assert of_run == {rate: pytest.approx(value) for rate, value in flexible.items()}
+        assert flexible == {row["λ"]: pytest.approx(row[name]) for row in together}
 
 
 def test_unlike_scoring_is_said() -> None:

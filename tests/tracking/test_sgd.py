@@ -11,6 +11,7 @@ import pytest
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read_ontology
+from dialgauge.measures import Measure
 from dialgauge.tracking import (
     SGD_CARDS,
     PreparedInputs,
@@ -19,7 +20,6 @@ from dialgauge.tracking import (
     chosen_measures,
     load,
     score_prepared,
-    score_sgd,
 )
 from dialgauge.values import profile_named
 
@@ -47,14 +47,14 @@ BOTH: State = {"Hotels_1": {"city": ("Rome",)}, "Buses_1": {"date": ("monday",)}
 
 
 def values_of(frames: SgdFrames, group: str = "#ALL_SERVICES") -> dict[str, float]:
-    values = {card.name: frames.value(card.name, group) for card in SGD_CARDS}
+    values = {card.name: Measure(card, part=group).value(frames) for card in SGD_CARDS}
     return {name: value for name, value in values.items() if not math.isnan(value)}
 
 
 def test_predictions_kept_apart_from_gold_are_found_and_lack_what_they_do_not_record() -> None:
     gold = [dialogue("a", user(ROME))]
     predicted = [dialogue("a", Turn(speaker="user", predicted=ROME))]
-    assert values_of(score_sgd(gold, predicted, SCHEMA)).keys() == {
+    assert values_of(SgdScoring(SCHEMA).frames(gold, predicted)).keys() == {
         "SGD-JGA", "SGD-AGA", "SGD-JGA-cat", "SGD-JGA-noncat", "SGD-AGA-noncat",
     }  # fmt: skip
 
@@ -62,7 +62,7 @@ def test_predictions_kept_apart_from_gold_are_found_and_lack_what_they_do_not_re
 def test_what_is_on_one_side_only_is_counted() -> None:
     gold = [dialogue("a", user(ROME), user(ROME)), dialogue("b", user(ROME))]
     predicted = [dialogue("a", user(ROME), Turn(speaker="user")), dialogue("c", user(ROME))]
-    coverage = score_sgd(gold, predicted, SCHEMA).coverage
+    coverage = SgdScoring(SCHEMA).frames(gold, predicted).coverage
     assert (coverage.dialogues, coverage.turns, coverage.frames, coverage.missing_turns) == (1, 1, 1, 1)
     assert (coverage.missing_dialogues, coverage.extra_dialogues) == (["b"], ["c"])
 
@@ -88,7 +88,7 @@ def test_what_is_on_one_side_only_is_counted() -> None:
 )
 def test_inputs_that_do_not_fit(gold: Turn, predicted: tuple[Turn, ...], message: str) -> None:
     with pytest.raises(DialgaugeError) as caught:
-        score_sgd([dialogue("d", gold)], [dialogue("d", *predicted)], SCHEMA)
+        SgdScoring(SCHEMA).frames([dialogue("d", gold)], [dialogue("d", *predicted)])
     assert message in str(caught.value)
 
 

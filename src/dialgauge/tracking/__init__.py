@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         LAMBDAS as LAMBDAS,
         Swap as Swap,
         swaps as swaps,
-        sweep_counts as sweep_counts,
     )
     from dialgauge.tracking.counts import SYMBOLS as SYMBOLS, Counts as Counts
     from dialgauge.tracking.fga import forgetting_rate as forgetting_rate
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
         SGD_CARDS as SGD_CARDS,
         SgdFrames as SgdFrames,
         SgdScoring as SgdScoring,
-        score_sgd as score_sgd,
     )
     from dialgauge.tracking.sgd_frames import Matching as Matching
     from dialgauge.tracking.slot_errors import (

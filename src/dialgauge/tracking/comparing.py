@@ -18,14 +18,13 @@ from msgspec import Struct
 
 from dialgauge import stats
 from dialgauge.comparison import Pairing, scores_of_run
-from dialgauge.measures import Bounds, Measure, Resampling, Signature, intervals, parse_measure
+from dialgauge.measures import NO_INTERVAL, Measure, Resampling, Signature, intervals, parse_measure, ratio
 from dialgauge.report import PERCENT, Cell, Chart, Column, Number, Table, number_of, part_of
 from dialgauge.runs import Run
 from dialgauge.text import counted, named_note, note_kind
 from dialgauge.tracking.checks import SHOWN
 from dialgauge.tracking.counts import Counts
 from dialgauge.tracking.details import tracking_details
-from dialgauge.tracking.fga import EXACT, TYPE2, default_rule, error_types, weights
 from dialgauge.tracking.measures import DEFAULT_MEASURES
 from dialgauge.tracking.ratings import (
     CORRELATIONS as RATING_CORRELATIONS,
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
 
 #: From joint goal accuracy (0) to nearly full forgiveness, in steps fine enough to see a crossing.
 LAMBDAS = tuple(round(0.05 * step, 2) for step in range(41))
+#: Those that a screen shows.
+_SHOWN = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 class TrackingPairing(Pairing):
@@ -98,23 +99,26 @@ def swaps(curves: Mapping[str, Sequence[float]], lambdas: Sequence[float]) -> li
     return sorted(found, key=lambda swap: (swap.at, swap.before, swap.after))
 
 
-def sweep_counts(systems: Mapping[str, Counts]) -> dict[str, list[float]]:
-    """FGA over all turns of each system at each of LAMBDAS."""
-    return {name: [_flexible(counts, at) for at in LAMBDAS] for name, counts in systems.items()}
-
-
-def _flexible(counts: Counts, rate: float) -> float:
-    """The mean weight of the turns: exact ones count 1, and those that carry an error what FGA forgives of it."""
-    rule = default_rule(counts)
-    types, weight = error_types(counts, rule), weights(counts, rate, rule)
-    return float((float((types == EXACT).sum()) + weight[types == TYPE2].sum()) / len(types))
-
-
-def sweep_intervals(systems: Mapping[str, Counts], how: Resampling) -> dict[str, list[Bounds]]:
-    """The interval of every system's FGA at each of LAMBDAS."""
+def _sweep_table(systems: Mapping[str, Counts], how: Resampling | None) -> Table:
+    """FGA of each system at each of LAMBDAS, with intervals where it is said how."""
     measures = [parse_measure(f"FGA@{at:g}", "tracking") for at in LAMBDAS]
-    made = intervals([[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()], how)
-    return {system: [band.ends for band in bands] for system, bands in zip(systems, made, strict=True)}
+    work = [[(measure, measure.sums(counts)) for measure in measures] for counts in systems.values()]
+    made = intervals(work, how) if how else [[NO_INTERVAL] * len(LAMBDAS) for _ in work]
+    curves = [[float(ratio(sums.sum(axis=1))) for _, sums in measured] for measured in work]
+    table = Table(
+        "Flexible goal accuracy by strictness",
+        [Column("λ", help="0 is joint goal accuracy"), *(Column(system, PERCENT) for system in systems)],
+        chart=Chart("lines", tuple(systems)),
+    )
+    for place in sorted(range(len(LAMBDAS)), key=lambda place: LAMBDAS[place] not in _SHOWN):
+        values = zip(curves, made, strict=True)
+        table.add(LAMBDAS[place], *(Cell(curve[place], *(bands[place].ends if how else ())) for curve, bands in values))
+    table.first = len(_SHOWN)
+    crossings = swaps(dict(zip(systems, curves, strict=True)), LAMBDAS)
+    if len(systems) > 1:
+        passing = "; ".join(f"{each.after} passes {each.before} at λ = {each.at:.2f}" for each in crossings)
+        table.answer = f"{passing or 'No two systems change places'}."
+    return table
 
 
 SENSITIVITY = "sensitivity"
@@ -148,10 +152,6 @@ def profile_sensitivity(
                 advance(1)
         frames[name] = pl.DataFrame(rows, schema=_SCHEMA, orient="row").with_columns(pl.col("value").fill_nan(None))
     return frames
-
-
-#: The lambdas of the sweep that a screen shows.
-_SHOWN = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 def sensitivity(run: Run) -> Table | None:
@@ -274,28 +274,7 @@ def compared_sweep(comparison: Comparison) -> Table | None:
         name: frame_counts(frame, tracking_details(comparison.runs[name]).evidence)
         for name, frame in comparison.turn_scores.items()
     }
-    table = _sweep_table(systems, comparison.resampling)
-    crossings = swaps(sweep_counts(systems), LAMBDAS)
-    passing = "; ".join(f"{each.after} passes {each.before} at λ = {each.at:.2f}" for each in crossings)
-    table.answer = f"{passing or 'No two systems change places'}."
-    return table
-
-
-def _sweep_table(systems: Mapping[str, Counts], how: Resampling | None) -> Table:
-    curves = sweep_counts(systems)
-    bands = sweep_intervals(systems, how) if how else {}
-    table = Table(
-        "Flexible goal accuracy by strictness",
-        [Column("λ", help="0 is joint goal accuracy"), *(Column(system, PERCENT) for system in systems)],
-        chart=Chart("lines", tuple(systems)),
-    )
-    for place, rate in enumerate(LAMBDAS):
-        ends = {name: bands[name][place] for name in bands}
-        table.add(rate, *(Cell(values[place], *ends.get(name, ())) for name, values in curves.items()))
-    shown = [place for place, rate in enumerate(LAMBDAS) if rate in _SHOWN]
-    table.rows = [*(table.rows[place] for place in shown), *(row for row in table.rows if row[0].value not in _SHOWN)]
-    table.first = len(shown)
-    return table
+    return _sweep_table(systems, comparison.resampling)
 
 
 def compared_sensitivity(comparison: Comparison) -> Table | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -23,7 +23,6 @@ class CountBasis(Struct, frozen=True):
     #: Whether there are gold states, and whether there are only flags instead.
     gold: bool
     flags: bool
-    slots_renamed: int = 0
     slots_out_of_scope: list[str] = []
     #: Predicted slots that the inventory lacks, the most frequent first.
     slots_not_in_inventory: list[str] = []
@@ -71,8 +70,18 @@ def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scor
         details["coverage"].note(),
         *of_input,
         *below_empty(details["counts"]),
-        *inventory_notes(details["counts"]["off_ontology"], details["evidence"].slots_not_in_inventory),
     ]
+    basis, unknown = details["evidence"], details["counts"]["off_ontology"]
+    if unknown:
+        which = some_of(basis.slots_not_in_inventory)
+        sentence = (
+            f"{counted(unknown, 'predicted value')} in slots that the inventory lacks ({which}), counted as spurious "
+            "unless gold fills the same slot"
+        )
+        notes.append(Note("outside_inventory", sentence))
+    if outside := basis.slots_out_of_scope:
+        sentence = f"{counted(len(outside), 'slot name')} out of scope of the profile, so not compared"
+        notes.append(Note("out_of_scope", f"{sentence}: {some_of(outside)}"))
     if ceiling := details["gold_against_itself"]:
         shares = {name: score.unit == "share" for name, score in scores.scores.items()}
         values = ", ".join(
@@ -83,32 +92,6 @@ def run_notes(details: Mapping[str, Any], of_input: Iterable[Note], scores: Scor
         notes.append(Note("ceiling", f"{limit}some of its rules change only one side."))
     notes += [Note("left_out", f"no {measure}: {why}") for measure, why in scores.left_out.items()]
     return notes
-
-
-def scored_sentences(run: Run) -> list[str]:
-    """What was scored, and what the profile did to slot names, for the log."""
-    details = tracking_details(run)
-    evidence, unknown = details.evidence, details.counts.get("off_ontology", 0)
-    outside = evidence.slots_out_of_scope
-    facts = {
-        f"{counted(evidence.slots_renamed, 'slot name')} unified": evidence.slots_renamed,
-        f"{counted(len(outside), 'slot name')} out of scope ({some_of(outside)})": outside,
-        "".join(inventory_notes(unknown, evidence.slots_not_in_inventory)): unknown,
-    }
-    statements = [details.coverage.sentence(), ", ".join(fact for fact, count in facts.items() if count)]
-    return [f"{run.name} ({details.profile}): {statement}" for statement in statements if statement]
-
-
-def inventory_notes(values: int, slots: Sequence[str]) -> list[Note]:
-    """What to say of predicted values of slots that the inventory does not have."""
-    if not values:
-        return []
-    which = f" ({some_of(slots)})" if slots else ""
-    sentence = (
-        f"{counted(values, 'predicted value')} in slots that the inventory lacks{which}, counted as spurious unless "
-        "gold fills the same slot"
-    )
-    return [Note("outside_inventory", sentence)]
 
 
 def tracking_details(run: Run) -> TrackingDetails:

@@ -190,7 +190,6 @@ class Coder:
         #: Are different codes always different values?
         self.identity = profile.match == EQUAL
         self._codes: dict[tuple[str, ...], int] = {(): 0}
-        self._pairs: dict[Pair, Pair | None] = {}
         self._tables: dict[Part, tuple[Codes, Codes]] = {}
         self._matcher: Matcher = matcher_named(profile.match)
         self._known: dict[tuple[int, int], bool] = {}
@@ -207,22 +206,11 @@ class Coder:
             self._tables[side] = slots, codes
         return slots, codes
 
-    def slot_number(self, domain: str, slot: str) -> int:
-        """The number of a slot as the source writes it; -1 when it is out of scope."""
-        pair = self.compared_as((domain, slot))
-        return -1 if pair is None else self.slots.setdefault(pair, len(self.slots))
-
-    def compared_as(self, raw: Pair) -> Pair | None:
-        """The normalised (domain, slot) of a slot as the source writes it; None if it is out of scope."""
-        if raw not in self._pairs:
-            self._pairs[raw] = self.profile.pair(*raw)
-        return self._pairs[raw]
-
     def _coded(self, domain: str, slot: str, values: tuple[str, ...], side: Part) -> tuple[int, int]:
-        number = self.slot_number(domain, slot)
-        pair = self._pairs[domain, slot]
+        pair = self.profile.pair(domain, slot)
         if pair is None:
             return -1, 0
+        number = self.slots.setdefault(pair, len(self.slots))
         normalised = values if side == "judged" else self.profile.normalise(pair, values, side)
         code = self._codes.get(normalised)
         if code is None:

@@ -17,7 +17,7 @@ from dialgauge.report import RunSet
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note
 from dialgauge.tracking.checks import ROLES, accepted_kinds, check_notes
-from dialgauge.tracking.details import run_notes, scored_sentences
+from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, Systems, load, load_parts, load_systems, named_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
 from dialgauge.tracking.prepared_inputs import PreparedInputs, System, require_roles
@@ -28,7 +28,7 @@ from dialgauge.values import DEFAULT_PROFILE, SENSITIVITY_PROFILES, Profile, pro
 
 if TYPE_CHECKING:
     from dialgauge.comparison import Ratings
-    from dialgauge.tracking.sgd import OfficialScores, SgdScoring
+    from dialgauge.tracking.sgd import SgdFrames, SgdScoring
 
 
 class TrackingOptions(TypedDict, total=False):
@@ -151,9 +151,6 @@ def score(
             ratings=people,
             advance=advance,
         )
-    for run in runs:
-        for sentence in scored_sentences(run):
-            progress.say(sentence)
     return RunSet(runs)
 
 
@@ -258,7 +255,7 @@ def _run(
     said: Sequence[Note],
     how: Resampling | None,
     tables: Mapping[str, Any],
-    official: OfficialScores | None,
+    official: SgdFrames | None,
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
     profile, counts = comparison.coder.profile, comparison.counts
@@ -274,8 +271,8 @@ def _run(
     signature, parts = comparison.signature, RunParts(comparison, measures, how)
     if official:
         details["sgd"] = official.details()
-        parts.add(official.frames, official.frames.ids, official.parts)
-        scores = scores.joined(official.scores(signature["gold"], how))
+        parts.add(official, official.ids, official.parts)
+        scores = scores.joined(official.scores(signature["gold"], system.roles, how))
         signature = Signature.shared(Signature.parse(each.signature) for each in scores.scores.values())
         notes += official.notes()
     return new_run(

@@ -9,7 +9,7 @@ same run. A part of one is a group of services, a domain or a service: ``SGD-JGA
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,7 +32,6 @@ from dialgauge.measures import (
     Signature,
     SystemEvidence,
     UnitNumbers,
-    card_named,
     score_systems,
 )
 from dialgauge.text import Note, counted
@@ -66,6 +65,8 @@ class SgdFrames:
     #: turn's frames.
     matching: Matching
     joint: str
+    #: The number of slots of the schema.
+    slots: int
     #: The group that is measured.
     group: str = ALL
 
@@ -99,9 +100,65 @@ class SgdFrames:
             groups[service] = self.service == service
         return groups
 
-    def value(self, measure: str, group: str = ALL) -> float:
-        """The mean over the frames (or turns) of a group; ``nan`` if none has a score."""
-        return Measure(card_named(measure, "tracking"), part=group).value(self)
+    @cached_property
+    def measures(self) -> list[Measure[SgdFrames]]:
+        """The scores that can be computed."""
+        return [measure for card in SGD_CARDS if (measure := Measure(card)).obstacle(self) is None]
+
+    def scores(self, gold: str, roles: str, how: Resampling | None) -> Scores:
+        """The scores over all services; ``gold`` and ``roles`` are parts of the signature."""
+        coverage = self.coverage
+        signature = Signature(
+            profile=PROFILE,
+            slots=str(self.slots),
+            coverage="intersection",
+            dialogues=str(coverage.dialogues),
+            turns=str(coverage.turns),
+            gold=gold,
+            roles=roles,
+        )
+        evidence = SystemEvidence(evidence=self, measures=self.measures, dialogues=self.ids, signature=signature)
+        return score_systems([evidence], how)[0]
+
+    def parts(self) -> list[Part]:
+        """Seen and unseen services, domains, and services."""
+        parts = []
+        for group, own in self.groups.items():
+            if group != ALL and own.any():
+                dialogues, turns = (len(np.unique(column[own])) for column in (self.dialogue, self.turn))
+                measures = [replace(measure, part=group) for measure in self.measures]
+                known = [measure for measure in measures if not math.isnan(measure.value(self))]
+                parts.append(Part("service", group, dialogues, turns, 0, known))
+        return parts
+
+    def details(self) -> OfficialDetails:
+        """How they were computed, and what they leave out."""
+        coverage = self.coverage
+        return OfficialDetails(
+            self.matching,
+            self.joint,
+            {group: int(self.groups[group].sum()) for group in (ALL, SEEN, UNSEEN) if group in self.groups},
+            len(coverage.missing_dialogues),
+            coverage.missing_turns,
+            coverage.blanks,
+        )
+
+    def notes(self) -> list[Note]:
+        """What was counted otherwise than in the scores of states."""
+        coverage, notes = self.coverage, []
+        if coverage.blanks:
+            blanks = counted(coverage.blanks, "predicted value")
+            text = (
+                f"{blanks} 'none' or empty: filled slots in SGD's scores, as in the official evaluation, and absent in "
+                "the others"
+            )
+            notes.append(Note("sgd", text))
+        if coverage.missing_dialogues or coverage.missing_turns:
+            dialogues = counted(len(coverage.missing_dialogues), "dialogue")
+            turns = counted(coverage.missing_turns, "turn")
+            text = f"SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says"
+            notes.append(Note("sgd", text))
+        return notes
 
 
 MATCHING = Parameter("matching", "auto", MATCHINGS, "how values of non-categorical slots are compared")
@@ -210,43 +267,6 @@ OFFICIAL_NAMES = {
 }
 
 
-def score_sgd(
-    gold: Iterable[Dialogue],
-    predicted: Iterable[Dialogue],
-    schema: Ontology,
-    *,
-    seen_services: Collection[str] | None = None,
-    matching: Matching = "levenshtein",
-    across_turn: bool = False,
-) -> SgdFrames:
-    """Score predictions frame by frame.
-
-    ``schema`` gives the slots of each service and which of them are categorical. ``seen_services`` are those of the
-    training schema; without them, seen and unseen services are not told apart. ``matching`` is the ratio by which open
-    values are alike, ``levenshtein`` or ``difflib``, or ``exact``: one of the listed values as it is. ``across_turn``
-    multiplies the joint scores of a turn's services. MultiWOZ 2.2 uses ``exact`` and ``across_turn``.
-    """
-    coverage = SgdCoverage()
-    pairs = list(pairs_of(gold, predicted, schema, coverage))
-    if not pairs:
-        raise _nothing(coverage)
-    scores = [frame_scores(one.gold, one.predicted, schema.domains[one.service], matching=matching) for one in pairs]
-    ids = {name: place for place, name in enumerate(dict.fromkeys(pair.dialogue for pair in pairs))}
-    return SgdFrames(
-        ids=list(ids),
-        dialogue=np.array([ids[pair.dialogue] for pair in pairs], np.int64),
-        turn=np.array([pair.turn for pair in pairs], np.int64),
-        service=np.array([pair.service for pair in pairs], np.str_),
-        columns={
-            card.name: np.array([each.get(card.name, math.nan) for each in scores], np.float64) for card in SGD_CARDS
-        },
-        coverage=coverage,
-        seen_services=None if seen_services is None else frozenset(seen_services),
-        matching=matching,
-        joint="turn" if across_turn else "frame",
-    )
-
-
 def _nothing(coverage: SgdCoverage) -> DialgaugeError:
     if coverage.dialogues:
         return DialgaugeError("gold and predictions share dialogues, but no frame has a state on both sides")
@@ -259,12 +279,15 @@ def _nothing(coverage: SgdCoverage) -> DialgaugeError:
 
 @dataclass(frozen=True)
 class SgdScoring:
-    """How systems get SGD's official scores."""
+    """How systems get SGD's official scores; MultiWOZ 2.2 uses ``exact`` and ``across_turn``."""
 
+    #: The slots of each service, and which of them are categorical.
     schema: Ontology
     #: Services of the training schema; None where seen and unseen ones are not told apart.
     seen: Collection[str] | None = None
+    #: The ratio by which open values are alike, or ``exact``: one of the listed values as it is.
     matching: Matching = "levenshtein"
+    #: Are the joint scores of a turn's services multiplied?
     across_turn: bool = False
 
     @classmethod
@@ -281,91 +304,34 @@ class SgdScoring:
         seen = set(read_ontology(Path(train_schema)).domains) if train_schema else None
         return cls(read_ontology(Path(schema)), seen, wanted, across_turn)
 
-    def score(self, system: System) -> OfficialScores:
-        """The official scores of a system, but for the excluded dialogues."""
+    def score(self, system: System) -> SgdFrames:
+        """The scores of a system, but for the excluded dialogues."""
         excluded = {dialogue_key(name) for name in system.aligned.coverage.excluded}
-        frames = score_sgd(
-            _without(system.gold_corpus.dialogues, excluded),
-            _without(system.dialogues, excluded),
-            self.schema,
-            seen_services=self.seen,
+        gold, predicted = (
+            [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]
+            for dialogues in (system.gold_corpus.dialogues, system.dialogues)
+        )
+        return self.frames(gold, predicted)
+
+    def frames(self, gold: Iterable[Dialogue], predicted: Iterable[Dialogue]) -> SgdFrames:
+        """Score predictions frame by frame."""
+        coverage = SgdCoverage()
+        pairs = list(pairs_of(gold, predicted, self.schema, coverage))
+        if not pairs:
+            raise _nothing(coverage)
+        slots = self.schema.domains
+        scores = [frame_scores(one.gold, one.predicted, slots[one.service], matching=self.matching) for one in pairs]
+        ids = {name: place for place, name in enumerate(dict.fromkeys(pair.dialogue for pair in pairs))}
+        names = [card.name for card in SGD_CARDS]
+        return SgdFrames(
+            ids=list(ids),
+            dialogue=np.array([ids[pair.dialogue] for pair in pairs], np.int64),
+            turn=np.array([pair.turn for pair in pairs], np.int64),
+            service=np.array([pair.service for pair in pairs], np.str_),
+            columns={name: np.array([each.get(name, math.nan) for each in scores], np.float64) for name in names},
+            coverage=coverage,
+            seen_services=None if self.seen is None else frozenset(self.seen),
             matching=self.matching,
-            across_turn=self.across_turn,
+            joint="turn" if self.across_turn else "frame",
+            slots=sum(map(len, slots.values())),
         )
-        return OfficialScores(frames, len(list(self.schema.slots())), system.roles)
-
-
-def _without(dialogues: Sequence[Dialogue], excluded: set[str]) -> list[Dialogue]:
-    return [dialogue for dialogue in dialogues if dialogue_key(dialogue.id) not in excluded]
-
-
-@dataclass(frozen=True)
-class OfficialScores:
-    """The official scores of one system, as its run keeps them."""
-
-    frames: SgdFrames
-    #: The slots of the schema.
-    slots: int
-    #: What each input was taken for.
-    roles: str
-
-    def scores(self, gold: str, how: Resampling | None) -> Scores:
-        """The scores over all services; ``gold`` is the checksum of the gold states."""
-        coverage = self.frames.coverage
-        signature = Signature(
-            profile=PROFILE,
-            slots=str(self.slots),
-            coverage="intersection",
-            dialogues=str(coverage.dialogues),
-            turns=str(coverage.turns),
-            gold=gold,
-            roles=self.roles,
-        )
-        evidence = SystemEvidence(
-            evidence=self.frames, measures=self._measures, dialogues=self.frames.ids, signature=signature
-        )
-        return score_systems([evidence], how)[0]
-
-    @cached_property
-    def _measures(self) -> list[Measure[SgdFrames]]:
-        return [measure for card in SGD_CARDS if (measure := Measure(card)).obstacle(self.frames) is None]
-
-    def parts(self) -> list[Part]:
-        """Seen and unseen services, domains, and services."""
-        frames, parts = self.frames, []
-        for group, own in frames.groups.items():
-            if group != ALL and own.any():
-                dialogues, turns = (len(np.unique(column[own])) for column in (frames.dialogue, frames.turn))
-                measures = [replace(measure, part=group) for measure in self._measures]
-                known = [measure for measure in measures if not math.isnan(measure.value(frames))]
-                parts.append(Part("service", group, dialogues, turns, 0, known))
-        return parts
-
-    def details(self) -> OfficialDetails:
-        """How they were computed, and what they leave out."""
-        frames, coverage = self.frames, self.frames.coverage
-        return OfficialDetails(
-            frames.matching,
-            frames.joint,
-            {group: int(frames.groups[group].sum()) for group in (ALL, SEEN, UNSEEN) if group in frames.groups},
-            len(coverage.missing_dialogues),
-            coverage.missing_turns,
-            coverage.blanks,
-        )
-
-    def notes(self) -> list[Note]:
-        """What was counted otherwise than in the scores of states."""
-        coverage, notes = self.frames.coverage, []
-        if coverage.blanks:
-            blanks = counted(coverage.blanks, "predicted value")
-            text = (
-                f"{blanks} 'none' or empty: filled slots in SGD's scores, as in the official evaluation, and absent in "
-                "the others"
-            )
-            notes.append(Note("sgd", text))
-        if coverage.missing_dialogues or coverage.missing_turns:
-            dialogues = counted(len(coverage.missing_dialogues), "dialogue")
-            turns = counted(coverage.missing_turns, "turn")
-            text = f"SGD's scores leave out {dialogues} and {turns} without prediction, whatever --coverage says"
-            notes.append(Note("sgd", text))
-        return notes

@@ -167,14 +167,12 @@ class StateComparison:
     def basis(self) -> CountBasis:
         """What the counts rest on: which slots there are, and what the profile made of their names."""
         names = sorted({raw for side in self._encoded.values() if side for raw in side.names})
-        compared = {raw: self.coder.compared_as(raw) for raw in names}
         return CountBasis(
             slots=len(self.inventory),
             slots_by_domain=dict(Counter(domain for domain, _ in sorted(self.inventory))),
             gold=self.has_gold,
             flags=self.flags_only,
-            slots_renamed=sum(pair not in (raw, None) for raw, pair in compared.items()),
-            slots_out_of_scope=["-".join(raw) for raw, pair in compared.items() if pair is None],
+            slots_out_of_scope=["-".join(raw) for raw in names if self.coder.profile.pair(*raw) is None],
             slots_not_in_inventory=["-".join(pair) for pair in self.off_ontology],
         )
 
