@@ -55,6 +55,8 @@ class Talk:
         self._attempts: dict[tuple[Source, int], list[Attempt]] = {}
         self._asked: Counter[Source | int] = Counter()
         self._heard: dict[int, dict[str, list[str]]] = {}
+        #: Constraints of acts that were said before: simulated users say the same over and over.
+        self._normalised: dict[tuple[str, tuple[Spoken, ...]], tuple[list[str], list[Attempt]]] = {}
         self.informed = self._mentions("user", INFORM, turns[::2])
 
     def warn(self, message: str) -> None:
@@ -124,13 +126,16 @@ class Talk:
         """The distinct constraints of some acts by service, normalised."""
         texts: dict[str, list[str]] = {}
         for name, acts in services.items():
-            chosen = [act for act in acts if act.families & families and act.constraints]
+            chosen = tuple([act for act in acts if act.families & families and act.constraints])
             if not chosen:
                 continue
-            try:
-                found, attempts = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
-            except DialgaugeError as error:
-                raise error.at(turn=position) from error
+            if (name, chosen) not in self._normalised:
+                try:
+                    made = self._normaliser.constraints(name, self._goal_values.get(name), chosen)
+                except DialgaugeError as error:
+                    raise error.at(turn=position) from error
+                self._normalised[name, chosen] = made
+            found, attempts = self._normalised[name, chosen]
             texts[name] = list(dict.fromkeys(found))
             if attempts:
                 self._attempts.setdefault((source, position), []).extend(attempts)
