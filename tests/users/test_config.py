@@ -31,12 +31,6 @@ def test_overrides_go_over_the_file_and_the_file_over_the_profile(tmp_path: Path
     assert config.igcd_f1.compensate_preemption is False
 
 
-def test_values_are_yaml() -> None:
-    paths = ["igcd_f1.constraints_not_in_goal.auto_matching.slot_value_pairs={hotel: {notbook: [none]}}"]
-    matching = load_config(None, paths).igcd_f1.constraints_not_in_goal.auto_matching
-    assert matching.slot_value_pairs == {"hotel": {"notbook": ("none",)}}
-
-
 @pytest.mark.parametrize(
     ("mapped", "switch", "score"),
     [(True, None, 1.0), (False, None, 0.0), (True, "use_canonical_map", 0.0), (True, "use_fuzzy_match", 0.0)],
@@ -86,8 +80,3 @@ def test_a_wrong_file_is_named(tmp_path: Path, content: str) -> None:
         load_config(path)
     with pytest.raises(DialgaugeError, match="cannot be read"):
         load_config(tmp_path / "absent.yaml")
-
-
-def test_overriding_a_configuration_leaves_the_defaults() -> None:
-    assert load_config(overrides=["igcd_f1.repetitions.count_fp=false"]).igcd_f1.repetitions.count_fp is False
-    assert GcdfConfig().igcd_f1.repetitions.count_fp is True

@@ -23,11 +23,6 @@ domains:
 """
 
 
-def test_shipped_profiles_load() -> None:
-    assert shipped() == ["multiwoz21", "multiwoz21-people"]
-    assert load_profile("multiwoz21").domain("train") is not None
-
-
 @pytest.mark.parametrize("name", shipped())
 def test_a_shipped_profile_could_be_one_s_own(name: str) -> None:
     """Those that are shipped are read without the checks of a file that a person wrote."""
@@ -71,13 +66,6 @@ def test_a_wrong_profile_is_one_sentence(tmp_path: Path, content: str, sentence:
     with pytest.raises(DialgaugeError, match=sentence) as caught:
         load_profile(str(path))
     assert "own.yaml" in str(caught.value)
-
-
-def test_a_profile_that_was_edited_is_read_again(tmp_path: Path) -> None:
-    path = tmp_path / "own.yaml"
-    for name in ("first", "second"):
-        path.write_text(f"name: {name}\nacts: {{inform: [I], request: [R]}}\ndomains: {{}}\n")
-        assert load_profile(str(path)).name == name
 
 
 def test_an_unknown_profile_gets_the_nearest_name() -> None:

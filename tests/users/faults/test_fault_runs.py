@@ -135,12 +135,6 @@ def test_other_tasks_under_the_same_ids_are_other_data(tmp_path: Path) -> None:
     assert not any("different settings" in note for note in compare_runs([one, same], resamples=10).notes)
 
 
-def test_the_order_and_the_number_of_trials_do_not_change_the_goals(tmp_path: Path) -> None:
-    x, y, again = conversation("x", 0), conversation("y", 0, told="Ask."), conversation("x", 1)
-    runs = [checked(tmp_path / "one.json", x, y), checked(tmp_path / "two.json", y, again, x)]
-    assert len({Signature.parse(run.signature)["gold"] for run in runs}) == 1
-
-
 def test_conversations_without_a_word_of_the_user_are_told_first_and_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,20 +178,6 @@ def test_trials_of_a_task_are_resampled_together(tmp_path: Path) -> None:
     assert_intervals_agree(runs, 500)
     stored = [Store(tmp_path / "store").add(run) for run in runs]
     assert compare_runs(stored, resamples=50).dialogues == comparison.dialogues
-
-
-def test_one_trial_of_each_task_leaves_dialogues_as_they_are(tmp_path: Path) -> None:
-    runs = [checked(tmp_path / f"{name}.json", conversation("x", 0), conversation("y", 0)) for name in "ab"]
-    comparison = compare_runs(runs, resamples=10)
-    assert comparison.basis == "95% intervals over 2 dialogues" and comparison.dialogues == ("x#0", "y#0")
-
-
-@needs_data
-def test_airline_and_telecom_are_not_measured_alike() -> None:
-    assert DATA is not None
-    files = ("tau2_airline_grok-3", "tau2_telecom-workflow_grok-3")
-    runs = [user_faults(DATA / "tau" / f"{name}.json.gz", resamples=0)[0] for name in files]
-    assert len({run.signature for run in runs}) == 2
 
 
 @pytest.mark.soak

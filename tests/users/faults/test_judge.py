@@ -34,12 +34,6 @@ def answering(*faults: tuple[str, int], around: str = "{}") -> FaultJudge:
     return FaultJudge(lambda prompt: around.replace("{}", said), name="stub")
 
 
-def test_the_prompt_holds_instruction_messages_and_kinds() -> None:
-    prompt = judge_prompt(TALK)
-    for part in ("You are ann_lee_2041.", "[5] user: I have none.", "[2] agent: Please provide", "- withheld: "):
-        assert part in prompt
-
-
 def test_it_adds_what_the_checks_did_not_find() -> None:
     before = check_user(TALK)
     [after] = answering(("invented", 1), ("invented", 5)).check([TALK])

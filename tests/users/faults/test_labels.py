@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +13,6 @@ from tools.measure_user_faults import RECORD_FILE, Measurement, draw, draw_fresh
 from dialgauge.users.faults import (
     KINDS,
     load_labels,
-    share,
 )
 
 
@@ -56,15 +54,6 @@ def test_labels_are_as_many_and_of_the_form_that_was_agreed() -> None:
         assert all(fault.kind in KINDS and fault.note for fault in one.faults)
         if one.blame in ("user", "both"):
             assert one.faults, f"{one.key}: blame on the user needs a fault"
-
-
-@pytest.mark.parametrize(("count", "n"), [(0, 5), (3, 7), (19, 19), (30, 120)])
-def test_a_share_ends_where_what_was_counted_is_just_unlikely(count: int, n: int) -> None:
-    """The very count has three quarters of its chance, and everything beyond all of it."""
-    found = share(count, n)
-    for low, right in ((found.low, count), (1 - found.high, n - count)):
-        chances = [math.comb(n, k) * low**k * (1 - low) ** (n - k) for k in range(right, n + 1)]
-        assert low == 0 if not right else 0.75 * chances[0] + sum(chances[1:]) == pytest.approx(0.025, rel=0.01)
 
 
 def test_no_check_reports_below_the_precision_that_is_asked_for() -> None:

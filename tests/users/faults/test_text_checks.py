@@ -36,11 +36,6 @@ def test_every_kind_is_reported_on_and_what_takes_understanding_is_left_to_a_jud
     assert unchecked == left | {"early_end": "no_stop_token"}
 
 
-def test_evidence_is_the_turn_and_the_message_of_the_file() -> None:
-    [fault] = faults("withheld", conversation(ANN, "hi", ASK, "I forgot it. It is QX7RT2."))
-    assert (fault.about, fault.turn, fault.message) == ("user id", 2, 7)
-
-
 # Withheld
 
 
