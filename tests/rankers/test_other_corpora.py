@@ -11,7 +11,7 @@ import pytest
 
 from dialgauge.dialogue import Dialogue, Fact, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import write
+from dialgauge.formats import SILENCE, write
 from dialgauge.rankers import (
     BUILT_IN,
     Point,
@@ -103,6 +103,24 @@ def test_candidates_are_all_replies_or_those_of_a_list(corpus: Path, tmp_path: P
     listed.write_text("bye\n")
     with pytest.raises(DialgaugeError, match=r"the reply 'help desk, .*' is not among the 1 candidates"):
         log_task(corpus, candidates=listed)
+
+
+def test_the_deal_depends_on_the_seed_alone_and_keeps_conversations_whole(corpus: Path, tmp_path: Path) -> None:
+    one, same, other = log_task(corpus, seed=1), log_task(corpus, seed=1), log_task(corpus, seed=2)
+    assert one.splits == same.splits != other.splits
+    assert {split: len(dialogs) for split, dialogs in one.splits.items()} == {"trn": 21, "dev": 3, "tst": 6}
+    assert len({dialog.id for dialogs in one.splits.values() for dialog in dialogs}) == 30
+    write([call(number) for number in range(2)], tmp_path / "few.jsonl", format="native")
+    with pytest.raises(DialgaugeError, match="2 conversations with a reply: too few"):
+        log_task(tmp_path / "few.jsonl")
+
+
+def test_messages_in_a_row_are_one_line_and_empty_replies_are_none() -> None:
+    said = [("user", "hello"), ("user", "it  is urgent"), ("system", ""), ("system", "I see"), ("system", "bye")]
+    turns = tuple(Turn(speaker=speaker, text=text) for speaker, text in said)  # type: ignore[arg-type]
+    task = task_of_dialogues({"trn": [Dialogue(id="one", turns=turns)]})
+    assert task.candidates == ("I see", "bye")
+    assert [one.utterance for one in task.split("trn")[0].points()] == ["hello it is urgent", SILENCE]
 
 
 def test_facts_from_a_file(corpus: Path, tmp_path: Path) -> None:

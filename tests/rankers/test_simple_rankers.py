@@ -7,7 +7,6 @@ import pytest
 
 from dialgauge.dialogue import Fact
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import NO_RESULT
 from dialgauge.lab import move_to
 from dialgauge.rankers import (
     Episode,
@@ -20,7 +19,6 @@ from dialgauge.rankers import (
     TfIdfChosen,
     TfIdfTypes,
     TfIdfTypesChosen,
-    checked_scores,
     points_of,
 )
 from support.tiny_world import TINY, point, tiny_task
@@ -83,30 +81,6 @@ def test_nearest_neighbour_cannot_move_where_its_replies_are_unknown() -> None:
     assert ranker.candidates[int(ranker.scores([point(utterance="b")])[0].argmax())] == "two"
     with pytest.raises(DialgaugeError, match="learned the reply 'one'"):
         ranker.move(["zero"], [])
-
-
-LONGEST = 812  # memories before a reply of task 6
-
-
-@pytest.mark.parametrize("ranker", [TfIdf, TfIdfTypes, TfIdfChosen, TfIdfTypesChosen, NearestNeighbour])
-@pytest.mark.parametrize(
-    "asked",
-    [
-        pytest.param(point(utterance="hi"), id="no memory"),
-        pytest.param(point(utterance=""), id="nothing said"),
-        pytest.param(point(("user", "zork"), ("bot", "frob"), utterance="plugh xyzzy"), id="unknown words only"),
-        pytest.param(point(*[("fact", "inn R_rating 8")] * LONGEST, utterance="<SILENCE>"), id="longest memory"),
-        pytest.param(point(("fact", NO_RESULT), utterance="<SILENCE>"), id="no result"),
-    ],
-)
-def test_edge_cases_get_one_finite_or_no_answer(ranker: type[Ranker], asked: Point) -> None:
-    task = tiny_task(1)
-    bot = ranker()
-    bot.fit(task)
-    alone, beside = checked_scores(bot, [asked]), checked_scores(bot, [*points_of(task.split("tst"))[:3], asked])
-    assert alone.shape == (1, len(task.candidates))
-    assert not np.isposinf(alone).any()
-    np.testing.assert_array_equal(alone[0], beside[-1])
 
 
 def test_tfidf_takes_its_input_and_pairs_of_words_as_settings() -> None:

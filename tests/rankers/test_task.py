@@ -20,13 +20,6 @@ def test_a_task_has_splits_candidates_and_facts(tmp_path: Path) -> None:
     assert len(task.inputs) == 6
 
 
-def test_only_the_splits_asked_for_are_read(tmp_path: Path) -> None:
-    task = load_task(tiny_release(tmp_path), 1, ("trn",))
-    assert list(task.splits) == ["trn"]
-    with pytest.raises(DialgaugeError, match="there is no split 'dev' in task 1; found: trn"):
-        task.split("dev")
-
-
 def test_a_split_that_is_not_there_is_answered_with_those_that_are(tmp_path: Path) -> None:
     folder = tiny_release(tmp_path)
     (folder / "dialog-babi-task1-API-calls-tst-OOV.txt").unlink()

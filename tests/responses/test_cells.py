@@ -161,17 +161,6 @@ def test_no_number_of_the_paper_stands_beside_other_data(data: Path, tmp_path: P
     assert not any("paper" in column for column in statistics_table([load_task(data, 1)]).records()[0])
 
 
-@pytest.mark.soak
-def test_results_beside_the_papers(shared_data: Path, tmp_path: Path) -> None:
-    released = table(shared_data / "babi", tmp_path / "runs", "nearest")
-    other = table(tiny_release(tmp_path / "tiny"), tmp_path / "runs", "nearest")
-    rows = replies_page([*released, *other]).tables["accuracy"].records()
-    theirs = dict(zip(SPLITS, rows, strict=False))
-    assert theirs["tst"]["paper"] == 0.551
-    assert theirs["tst-OOV"]["difference"] == pytest.approx(theirs["tst-OOV"]["per-response"] - 0.441)  # type: ignore[operator]
-    assert [row["paper"] for row in (theirs["dev"], *rows[3:])] == [None] * 4
-
-
 def test_the_released_dialogs_are_known_by_their_content(shared_data: Path, tmp_path: Path) -> None:
     for path in (shared_data / "babi").glob("dialog-babi-*.gz"):
         if "-task1-" in path.name or "-task" not in path.name:

@@ -48,28 +48,6 @@ LATE = Card(
 """
 
 
-AGENT = """
-from dialgauge.agents import Reply
-from dialgauge.dialogue import Turn
-
-class Greeter:
-    name = "greeter"
-
-    def __init__(self, greeting="hello what can i help you with today"):
-        self._greeting = greeting
-
-    def start(self, context):
-        self._said = 0
-
-    def respond(self, turn):
-        self._said += 1
-        return Reply(turn=Turn(speaker="system", text=self._greeting if self._said == 1 else "i do not know"))
-
-    def overrule(self, turn):
-        pass
-"""
-
-
 @pytest.fixture
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder for packages."""
@@ -117,22 +95,3 @@ def test_a_plugin_that_changes_has_other_cells(packages: Path, tmp_path: Path) -
             keys.append(CellKey.of(ranker_class("longest")(0), task, "tst"))
     assert "/acme_rankers-1.0-" in keys[0].code
     assert keys[0] == keys[1] != keys[2]
-
-
-def test_an_agent_is_evaluated_reply_by_reply(
-    packages: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    install(packages, "acme_agents", AGENT, "[dialgauge.agents]\ngreeter = acme_agents:Greeter\n")
-    data = tiny_release(tmp_path / "data", (1,))
-    call = ("babi", "evaluate", "--data", data, "--model", "greeter", "--split", "tst", "--json", tmp_path / "o.json")
-    outcome = dialgauge(capsys, *call)
-    assert outcome.code == 0, outcome.err
-    [run] = [Store().open(one.id) for one in Store().list()]
-    assert_run_contract(run)
-    assert run.table("replies").filter(run.table("replies")["correct"]).height == 12
-    assert run.details["unanswered"] == run.table("replies").height - 12
-    other = dialgauge(capsys, *call, "--set", "greeting=good morning")
-    assert other.code == 0, other.err
-    [again] = json.loads((tmp_path / "o.json").read_text())["runs"]
-    assert again["config"]["options"] == "greeting=good morning"
-    assert again["scores"]["per-response"]["value"] == 0.0

@@ -130,18 +130,6 @@ def test_simulated_test_sets_are_as_hard_as_the_released(
         assert distance <= explained, measure
 
 
-@pytest.mark.parametrize("split", [soak("tst"), "tst-OOV"])
-@pytest.mark.parametrize("number", [1, soak(3), soak(4)])
-def test_simulated_training_sets_teach_what_the_released_do(shared_data: Path, number: int, split: str) -> None:
-    """The released value lies among those of whole simulated releases, but for its own sampling error."""
-    released = smaller_task(shared_data, number)
-    theirs = evaluate(fitted(NearestNeighbour, released), released.split(split))
-    simulated = [simulated_task(shared_data, number, seed) for seed in SEEDS]
-    ours = [evaluate(fitted(NearestNeighbour, task), task.split(split)).per_response for task in simulated]
-    _, slack = scored(theirs, PER_RESPONSE)
-    assert min(ours) - slack <= theirs.per_response <= max(ours) + slack
-
-
 @pytest.mark.parametrize("number", [1, soak(3), soak(4)])
 def test_a_simulator_that_is_off_is_noticed(shared_data: Path, number: int) -> None:
     released = smaller_task(shared_data, number)

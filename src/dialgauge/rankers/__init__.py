@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         fresh_model as fresh_model,
         options_by_model as options_by_model,
         ranker_class as ranker_class,
-        ranker_listing as ranker_listing,
         ranker_names as ranker_names,
         silent as silent,
     )

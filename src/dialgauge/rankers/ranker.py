@@ -144,11 +144,6 @@ def ranker_class(name: str) -> type[ReplyModel]:
     return plugins.load_class(plugins.RANKERS, name, ReplyModel, BUILT_IN)
 
 
-def ranker_listing() -> list[plugins.Plugin[type[ReplyModel]]]:
-    """All models by name; one that cannot be used stands there with the reason."""
-    return plugins.class_listing(plugins.RANKERS, ReplyModel, BUILT_IN)
-
-
 def options_by_model(models: Iterable[str], given: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The options each model takes; one that none of them takes is an error with the nearest names."""
     takers = {model: ranker_class(model).settable for model in models}

@@ -48,12 +48,12 @@ def verdict(run: Run) -> str:
     """How many conversations are carried to their end, or how many replies are right and which are mostly wrong."""
     done, right = run.scores.get("completed"), run.scores.get("per-response")
     if done is not None and done.value is not None:
-        return f"{run.name} carries {_share(done)} of the conversations to their end."
+        return f"{run.name} completes {_share(done)} of the conversations."
     if right is None or right.value is None:
         return ""
     whole = run.scores.get("per-dialog")
-    carried = f", and every reply in {float(whole):.1%} of the dialogues" if whole is not None else ""
-    return f"{run.name} gets {_share(right)} of the replies right{carried}{_worst_class(run)}."
+    carried = f", and all replies in {float(whole):.1%} of the dialogues" if whole is not None else ""
+    return f"{run.name} gives {_share(right)} of the replies correctly{carried}{_worst_class(run)}."
 
 
 def _share(score: Score) -> str:
@@ -235,14 +235,14 @@ def _ends(run: Run) -> pl.DataFrame:
 
 
 def _worst_class(run: Run) -> str:
-    """Of which class most wrong replies are, as the end of a sentence."""
+    """The class with most wrong replies, as the end of a sentence."""
     if not _has(run, REPLIES):
         return ""
     counts = _wrong(run)["wrong reply"].value_counts(sort=True).rows()
     if not counts:
         return ""
     every = sum(count for _, count in counts)
-    return f"; most wrong replies are of the class {counts[0][0]} ({counts[0][1] / every:.0%} of {every:,})"
+    return f"; most often wrong are {counts[0][0]} replies ({counts[0][1]:,} of {every:,} mistakes)"
 
 
 def _marks(reply: Mapping[str, Any]) -> Iterator[Mark]:

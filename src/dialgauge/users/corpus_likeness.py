@@ -174,8 +174,8 @@ def likeness_table(users: Sequence[Likeness], corpus: str) -> Table:
     add("I-GCDF1", (user.i_gcdf1 for user in users), PERCENT)
     add("R-GCDF1", (user.r_gcdf1 for user in users), PERCENT)
     table.notes = [
-        "Acts are compared turn by turn, by number: after the first turn the contexts differ, so another right thing "
-        "to say counts as wrong. GCDF1 asks whether the goal was said, in whatever order.",
+        "Acts are compared turn by turn. After the first turn the contexts differ, so a different but correct act "
+        "counts as wrong. GCDF1 asks whether the goal was stated, in any order.",
         f"KL: of the user's distribution from people's, {users[0].smoothing:g} added to every count. Cramér–von Mises: "
         "root mean square difference of the two distribution functions, 0 alike, 1 apart.",
     ]
