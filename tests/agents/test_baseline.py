@@ -18,14 +18,10 @@ from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceTask, act, 
 from support.town import TOWN, town_search
 
 BYE = act("general-bye")
-FEE = ServiceTask(domain="attraction", info={"type": "theatre"}, requests=("entrance fee",))
 HOTEL = ServiceTask(
     domain="hotel",
     info={"area": "north", "stars": "4", "parking": "yes", "internet": "yes", "type": "guesthouse"},
     book={"day": "monday", "people": "2", "stay": "3"},
-)
-TRAIN = ServiceTask(
-    domain="train", info={"departure": "ely", "destination": "cambridge", "day": "monday"}, book={"people": "2"}
 )
 CONFIRMED = act("Booking-Book", "Ref", "AB12CD34")
 MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
@@ -64,83 +60,6 @@ def test_a_confirmation_counts_for_the_domain_that_it_was_heard_in() -> None:
         assert set(one.step([MISHEARD])) == set(booking)
     assert one.step([CONFIRMED]) == (BYE,)
     assert (one.end_reason, one.complete) == ("user_done", True)
-
-
-def test_a_train_that_nobody_spoke_of_is_booked_by_mistake() -> None:
-    one = user(HOTEL, TRAIN)
-    after_constraints(one)
-    one.step([MISHEARD])
-    assert one.step([CONFIRMED]) == (BYE,)  # defect 2: the train was never mentioned
-    assert one.complete
-
-
-@pytest.mark.parametrize(("value", "insist"), [("none", False), ("", False), ("unknown", True), ("?", True)])
-def test_what_is_no_answer_is_asked_for_again_until_the_limit(value: str, insist: bool) -> None:
-    one = user(FEE, insist=insist)
-    question = act("Attraction-Request", "entrance fee", "?")
-    one.step(())
-    said = [one.step([act("Attraction-Inform", "entrance fee", value)]) for _ in range(20)]
-    assert said == [(question,)] * 19 + [(BYE,)]
-    assert (one.end_reason, one.complete) == ("max_exchanges", False)
-
-
-@pytest.mark.parametrize("heard", [[], [act("Attraction-Request", "entrance fee", "?")]])
-def test_an_unknown_value_is_asked_for_again_as_long_as_it_is_not_heard(heard: list[Act]) -> None:
-    one = user(FEE)
-    question = (act("Attraction-Request", "entrance fee", "?"),)
-    one.step(())
-    assert [one.step(heard) for _ in range(3)] == [question] * 3  # defect 3, as the recordings have it
-    assert one.step([act("Attraction-Inform", "entrance fee", "unknown")]) == (BYE,)
-    assert one.complete
-
-
-def test_constraints_to_try_first_are_tried_whether_they_fail_or_not() -> None:
-    one = user(ServiceTask(domain="restaurant", info={"food": "indian"}, first={"food": "thai"}, requests=("phone",)))
-    assert act("Restaurant-Inform", "food", "thai") in one.step(())
-    assert one.step([act("Restaurant-NoOffer", "food", "thai")]) == (act("Restaurant-Inform", "food", "indian"),)
-    assert one.step([act("Restaurant-NoOffer", "food", "indian")]) == (BYE,)  # defect 7: it leaves
-    assert one.end_reason == "user_gave_up"
-
-
-def test_nothing_found_for_a_booking_is_no_reason_to_do_anything_else() -> None:
-    one = user(HOTEL)
-    booking = after_constraints(one)
-    for _ in range(3):
-        assert set(one.step([act("Hotel-NoOffer", "area", "north")])) == set(booking)  # defect 7: it goes on
-
-
-def test_a_refused_booking_is_changed_once_then_the_user_leaves() -> None:
-    one = user(replace(HOTEL, book_first={"day": "monday", "people": "2", "stay": "5"}))
-    assert act("Hotel-Inform", "stay", "5") in after_constraints(one)
-    assert one.step([act("Booking-NoBook")]) == (act("Hotel-Inform", "stay", "3"),)
-    assert one.step([act("Booking-NoBook")]) == (BYE,)
-    assert one.end_reason == "user_gave_up"
-
-
-def test_answers_to_questions_offers_and_choices() -> None:
-    one = user(HOTEL)
-    one.step(())
-    assert one.step([act("Hotel-Request", "stars", "?")]) == (act("Hotel-Inform", "stars", "4"),)
-    asked = one.step([act("Hotel-Request", "pricerange", "?"), act("Hotel-Request", "stars", "?")])
-    assert set(asked) == {act("Hotel-Inform", "stars", "4"), act("Hotel-Inform", "pricerange", "dontcare")}
-    assert one.step([act("Hotel-Inform", "area", "south")]) == (act("Hotel-Inform", "area", "north"),)
-    assert one.step([act("Hotel-Select", "name", "avalon")]) == (act("Hotel-Inform", "name", "avalon"),)
-    assert one.step([act("Hotel-Select", "stars", "2")]) == (act("Hotel-Inform", "stars", "4"),)
-
-
-def test_values_that_another_domain_has_too_are_pointed_at() -> None:
-    tasks = (
-        ServiceTask(domain="restaurant", info={"area": "centre"}, requests=("phone",)),
-        ServiceTask(domain="attraction", info={"area": "centre"}, requests=("phone",)),
-    )
-    pointed = 0
-    for seed in range(1000):
-        one = user(*tasks, anaphors=0.3, seed=seed)
-        assert act("Restaurant-Inform", "area", "centre") in one.step(())
-        one.step(())
-        said = one.step([act("Restaurant-Inform", "phone", "01")])
-        pointed += act("Attraction-Inform", "area", "same area as the restaurant") in said
-    assert 240 < pointed < 360
 
 
 def test_its_own_limit_is_forty_utterances_and_then_goodbye() -> None:

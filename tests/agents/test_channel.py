@@ -116,17 +116,6 @@ def kind(one: Act) -> str:
     return kind_of(one.name, one.slot)
 
 
-def test_paper2021_hears_confirmations_as_those_of_trains() -> None:
-    channel, draws = Channel.named("paper2021"), Draws(1)
-    heard = [channel.damage([REFERENCE], "system", draws, ONTOLOGY) for _ in range(1000)]
-    misheard = sum(act("Train-OfferBooked", "Ref", "AB12CD34") in acts for acts in heard)
-    assert misheard / 1000 == pytest.approx(0.971, abs=0.03)
-    unknown = act("Attraction-Inform", "entrance fee", "unknown")
-    assert sum(unknown in channel.damage([unknown], "system", draws) for _ in range(1000)) == 0
-    free = act("Attraction-Inform", "entrance fee", "free")
-    assert sum(free in channel.damage([free], "system", draws) for _ in range(1000)) == 1000
-
-
 def test_what_is_said_again_has_rates_of_its_own() -> None:
     damage = Damage(drop=1.0, again=Damage())
     channel, before = Channel(ChannelRates(user={EVERY: damage})), set[Act]()
@@ -210,8 +199,3 @@ def test_a_channel_that_speaks_of_acts_which_a_domain_does_not_have_is_refused_t
         DialgaugeError, match=r"no act 'Hotel-Informs' in the domain town\. Did you mean 'Hotel-Inform'"
     ):
         channel.within(TOWN)
-
-
-def test_an_unknown_channel_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(DialgaugeError, match=r"there is no channel 'milt'. Did you mean 'mild'\?"):
-        Channel.named("milt")

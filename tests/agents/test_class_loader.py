@@ -38,10 +38,6 @@ def test_a_class_of_a_file(file: Path) -> None:
     assert (agent.name, getattr(agent, "word", "")) == ("Parrot", "hi")
 
 
-def test_a_class_of_a_module() -> None:
-    assert make_agent("dialgauge.agents.stand_ins:Silent").name == "silent"
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -58,14 +54,3 @@ def test_mistakes_are_told(file: Path, name: str, sentence: str) -> None:
     with pytest.raises(DialgaugeError) as error:
         make_agent(name.replace("FILE", str(file)))
     assert sentence.replace("FILE", str(file)) in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("code", "sentence"),
-    [("def x(:", "is not valid Python"), ("import nothing_here", "there is no module"), ("1 / 0", "ZeroDivisionError"),
-     ("raise SystemExit(3)", "SystemExit")],
-)  # fmt: skip
-def test_files_that_cannot_be_loaded(tmp_path: Path, code: str, sentence: str) -> None:
-    (tmp_path / "broken.py").write_text(code)
-    with pytest.raises(DialgaugeError, match=sentence):
-        make_agent(f"{tmp_path / 'broken.py'}:X")

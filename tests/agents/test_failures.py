@@ -74,14 +74,6 @@ def test_nobody_there(user: str, system: str) -> None:
     assert all(dialogue.turns[-1].speaker == "system" for dialogue in held)
 
 
-@pytest.mark.parametrize("user", ["silent", "echo"])
-def test_a_user_that_wants_nothing_is_cut_off(user: str) -> None:
-    sitting = LabConfig(user=AgentSpec(user), system=AgentSpec("rule-system"))
-    held = list(hold_conversations(town_search, GOALS, sitting, workers=1))
-    assert [dialogue.outcome.reason for dialogue in held if dialogue.outcome] == ["max_exchanges"] * 3
-    assert all(len(dialogue.turns) == 2 * LAB_LIMITS.exchanges for dialogue in held)
-
-
 def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
     limits = replace(LAB_LIMITS, loop=4)
     sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from dialgauge.agents import Belief, RuleSystem
+from dialgauge.agents import RuleSystem
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainSearch, MultiwozDatabase, ServiceDesk, act, town_of
-from support.town import ROWS, TOWN
+from support.town import ROWS
 
 TAXI = {"taxi_colors": ["red"], "taxi_types": ["ford"]}
 SEARCH = DomainSearch(town_of(MultiwozDatabase(tables=ROWS, taxi=TAXI)))
@@ -46,11 +44,6 @@ def test_several_are_counted_and_the_one_it_names_is_the_one_it_answers_about_an
     assert booked[0] == ("Booking-Book", "name", name)
 
 
-def test_nothing_found_echoes_all_that_was_understood() -> None:
-    answer = said(system().step(inform("Restaurant", food="indian", area="north")))
-    assert answer == [("Restaurant-NoOffer", "food", "indian"), ("Restaurant-NoOffer", "area", "north")]
-
-
 def test_many_are_narrowed_down_and_nothing_is_asked_twice() -> None:
     office = system(ask_above=0)
     asked: list[str] = []
@@ -62,13 +55,6 @@ def test_many_are_narrowed_down_and_nothing_is_asked_twice() -> None:
         asked += slots
     assert len(asked) == len(set(asked)) > 0
     assert answer[0].slot == "choice"
-
-
-def test_what_the_database_lacks_is_unknown() -> None:
-    office = system()
-    office.step(inform("Attraction", name="jesus green"))
-    asked = (act("Attraction-Request", "entrance fee", "?"), act("Attraction-Request", "phone", "?"))
-    assert [value for _, _, value in said(office.step(asked))] == ["unknown", "unknown"]
 
 
 def test_bookings_ask_for_what_is_missing_and_are_not_made_twice() -> None:
@@ -106,34 +92,3 @@ def test_a_taxi_needs_its_ends_and_is_sent_once() -> None:
     assert said(sent)[0] == ("Taxi-Inform", "car type", "red ford")
     assert office.state["taxi"]["departure"] == ("cityroomz",)
     assert office.step((act("Taxi-Request", "phone", "?"),)) == sent[1:]
-
-
-def test_goodbye_is_answered_with_goodbye_and_thanks_with_welcome() -> None:
-    assert said(system().step((act("general-bye"),))) == [("general-bye", "", "")]
-    assert said(system().step((act("general-thank"),)))[0] == ("general-welcome", "", "")
-    assert said(system().step(())) == [("general-reqmore", "", "")]
-
-
-def test_somebody_who_repeats_is_asked_something() -> None:
-    office = system()
-    turns = [office.step((act("Restaurant-Request", "phone", "?"),)) for _ in range(4)]
-    assert turns[-1][-1].name in ("Restaurant-Request", "general-reqmore")
-
-
-def test_a_changed_wish_looks_again() -> None:
-    office = system()
-    office.step(inform("Restaurant", food="indian"))
-    assert said(office.step(inform("Restaurant", food="chinese")))[0][2] == "yu garden"
-
-
-@pytest.mark.parametrize("value", ["dontcare", "Dontcare"])
-def test_the_belief_grows_and_never_changes_what_was_looked_at(value: str) -> None:
-    belief = Belief(TOWN)
-    belief.hear(inform("Hotel", area="North", stars=value))
-    before = belief.state
-    assert before == {"hotel": {"area": ("north",), "stars": ("dontcare",)}}
-    belief.hear(
-        (*inform("Hotel", area="south"), act("Train-Inform", "people", "2"), act("Hotel-Request", "phone", "?"))
-    )
-    assert before == {"hotel": {"area": ("north",), "stars": ("dontcare",)}}
-    assert belief.state == {"hotel": {"area": ("south",), "stars": ("dontcare",)}, "train": {"people": ("2",)}}

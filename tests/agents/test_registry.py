@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents import BUILT_IN, HttpBot, Overrulable, agent_names, make_agent
+from dialgauge.agents import BUILT_IN, agent_names, make_agent
 from dialgauge.errors import DialgaugeError
 from support.packages import install, on_the_path
 
@@ -22,12 +22,6 @@ OPTIONS = {
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_ours_are_made_by_name(name: str) -> None:
     assert make_agent(name, OPTIONS.get(name)).name == name
-
-
-def test_options_are_keywords() -> None:
-    agent = make_agent("http", {"url": "http://me:secret@127.0.0.1:1/x", "timeout": "2"})
-    assert isinstance(agent, HttpBot) and isinstance(agent, Overrulable)
-    assert agent.options == {"url": "http://127.0.0.1:1/x"}
 
 
 @pytest.mark.parametrize(

@@ -106,21 +106,6 @@ def test_carries_conversations_in_any_world(world: SimulatorWorld, task: int, sp
     assert failures(setting, bot, 5) == []
 
 
-@pytest.mark.parametrize("accept", [0.0, 1.0])
-def test_carries_conversations_with_other_parameters(accept: float) -> None:
-    setting = prepare(WORLD, 5, "tst", Parameters(seed=2, accept=accept, min_results=1))
-    assert failures(setting, new_bot(), 100) == []
-
-
-def test_its_words_are_those_of_the_database_unless_given() -> None:
-    bot = RuleBot(WORLD.phrases)
-    known = [Fact("inn", "R_location", "atlantis"), Fact("inn", "R_cuisine", "nectar")]
-    bot.start(SystemContext(dialogue_id="d", database=FactDatabase(known)))
-    assert talk(bot, "hi", "in atlantis with nectar", SILENCE)[-1] == WORLD.phrases.bot.ask["size"]
-    bot.start(CONTEXT)
-    assert talk(bot, "hi", "in atlantis with nectar", SILENCE)[-1] == WORLD.phrases.bot.ask["cuisine"]
-
-
 def test_what_it_said_can_be_overruled() -> None:
     bot = new_bot()
     assert respond(bot, "hi") == WORLD.phrases.bot.greet
@@ -159,25 +144,3 @@ def test_an_update_after_options_makes_a_new_call() -> None:
     replies = talk(bot, "actually i would prefer in rome", "no", SILENCE)
     assert replies[-1] == "api_call french rome two cheap"
     assert respond(bot, SILENCE, facts("two", "1")).endswith("two")
-
-
-def test_unrated_restaurants_come_last_and_questions_need_only_the_telling_word() -> None:
-    bot = new_bot()
-    ask_for_a_table(bot)
-    listed = [Fact("zero", "R_phone", "zero_phone"), *facts("low", "-1"), *facts("high", "10"), *facts("nine", "9")]
-    order = [respond(bot, SILENCE, listed).split()[-1]]
-    for _ in range(3):
-        respond(bot, "do you have something else")
-        order.append(respond(bot, SILENCE).split()[-1])
-    assert order == ["high", "nine", "low", "zero"]
-    assert respond(bot, "ok") == "great let me do the reservation"
-    assert respond(bot, "and the phone please") == "here it is zero_phone"
-
-
-def test_utterances_of_unknown_words_only() -> None:
-    bot = new_bot()
-    assert talk(bot, "qwer", "asdf zxcv", SILENCE) == [
-        "hello what can i help you with today",
-        "i'm on it",
-        "any preference on a type of cuisine",
-    ]

@@ -9,20 +9,15 @@ from msgspec.structs import replace
 
 from dialgauge.agents import (
     EXPLANATION,
-    MAX_EXCHANGES,
     USER_DONE,
     USER_GAVE_UP,
     Reply,
-    RestaurantUser,
     RuleBot,
     SystemContext,
-    UserContext,
-    make_agent,
 )
-from dialgauge.dialogue import Goal, Outcome, Turn
-from dialgauge.errors import DialgaugeError
-from dialgauge.lab import conversations_with, restaurant_scenario
-from dialgauge.worlds.restaurant import FactDatabase, Parameters, lexicon_of_world, load_world, prepare
+from dialgauge.dialogue import Outcome, Turn
+from dialgauge.lab import conversations_with
+from dialgauge.worlds.restaurant import Parameters, lexicon_of_world, load_world, prepare
 
 WORLD = load_world()
 BOT = WORLD.phrases.bot
@@ -97,44 +92,3 @@ def test_questions_may_come_in_any_order_and_twice() -> None:
     setting = prepare(WORLD, 1, "tst", Parameters())
     held = list(conversations_with(setting, Backwards(), 20))
     assert [one.outcome for one in held] == [Outcome(success=True, reason=USER_DONE, ended_by="user")] * 20
-
-
-def test_patience_ends() -> None:
-    class Asks:
-        name = "asks"
-
-        def start(self, context: SystemContext) -> None:
-            self._start = iter([BOT.greet, BOT.on_it])
-
-        def respond(self, turn: Turn | None) -> Reply:
-            return says(next(self._start, BOT.ask["size"]))
-
-    (dialogue,) = conversations_with(prepare(WORLD, 1, "tst", Parameters()), Asks(), 1)
-    assert dialogue.outcome == Outcome(
-        success=False,
-        reason=MAX_EXCHANGES,
-        ended_by="session",
-        facts={EXPLANATION: "no end after 100 exchanges"},
-    )
-    assert len(dialogue.turns) == 200
-
-
-def test_the_user_is_an_object_to_talk_to() -> None:
-    scenario = restaurant_scenario(prepare(WORLD, 4, "tst", Parameters()), 1, FactDatabase([]))
-    user = RestaurantUser(WORLD.phrases)
-    user.start(scenario.user_context())
-
-    def respond(text: str | None) -> Reply:
-        return user.respond(None if text is None else Turn(speaker="system", text=text))
-
-    greeting, request = respond(None).turn, respond(BOT.greet).turn
-    assert greeting is not None and greeting.text in WORLD.phrases.user.greet
-    assert request is not None and request.text.endswith(f"at {scenario.plan.results[0].name}")
-    end = respond("nonsense")
-    assert (end.turn, end.done, end.success) == (None, True, False)
-
-
-def test_the_user_of_a_world_by_name_and_without_a_plan() -> None:
-    user = make_agent("restaurant-user", {"world": "bakery"})
-    with pytest.raises(DialgaugeError, match="needs a plan of the restaurant world"):
-        user.start(UserContext(dialogue_id="d", goal=Goal()))

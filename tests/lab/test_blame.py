@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from blame_confusion import TRUE_CAUSES, blame_confusion
+from blame_confusion import blame_confusion
 from fault_injection import INJECTED_FAULTS, InjectedFault, injected_conversations
 
-from dialgauge.agents import Level, Limits, Reply
+from dialgauge.agents import Limits, Reply
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.lab import (
     AgentSpec,
@@ -19,7 +18,6 @@ from dialgauge.lab import (
     LabConfig,
     LoadedDomain,
     blame_conversations,
-    blame_rows,
     blame_sentence,
     hold_conversations,
     open_domain,
@@ -28,10 +26,7 @@ from dialgauge.lab import (
 )
 from dialgauge.lab.blame import CAUSES, SIDE_OF, reasons
 from dialgauge.lab.blame.reasons import blame_for
-from dialgauge.measures import card_named, parse_measure
-from dialgauge.runs import Store
-from dialgauge.tasks import TaskFailure, judge_outcomes, reasons_table
-from support.soak import soak
+from dialgauge.tasks import judge_outcomes
 
 WISHES = ("area", "pricerange", "type")
 MILD = {"channel": "mild"}
@@ -100,18 +95,6 @@ def test_a_channel_on_top_does_not_hide_the_fault(town: LoadedDomain, fault: Inj
     assert found.two_faults["neither"] <= 0.1 * max(found.two_faults.total(), 10), found.two_faults
 
 
-def test_every_injection_does_what_the_ledger_says(town: LoadedDomain) -> None:
-    kinds = {fault: Counter[str]() for fault in INJECTED_FAULTS if fault != "breakdown"}
-    for fault, kind in kinds.items():
-        _, ledger = injected_conversations(town, fault, seed=5)
-        kind.update(event.what for event in ledger.events.values())
-    assert {what for kind in kinds.values() for what in kind} == {
-        "constraint", "request", "booking", "domain", "drop", "change", "constraint ignored", "request ignored",
-        "booking ignored", "misfit offered", "booked wrongly", "untrue answer", "refusal missed", "refusal invented",
-        "name misheard", "booking refused", "nothing found", "answer late", "reply late",
-    }  # fmt: skip
-
-
 def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedDomain) -> None:
     clean = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
     for one in blame(held(town, clean), town).values():
@@ -124,24 +107,6 @@ def test_without_faults_nobody_is_blamed_and_nobody_erred(town: LoadedDomain) ->
 CLEAN = LabConfig(user=AgentSpec("agenda"), system=AgentSpec("rule-system"))
 
 
-@pytest.mark.parametrize(("level", "goals"), [("act", 80), ("text", 25), soak("text", 80)])
-def test_what_is_not_looked_at_where_all_was_heard_would_have_shown_nothing(
-    town: LoadedDomain, level: Level, goals: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    town = msgspec.structs.replace(town, goals=town.goals[:goals])
-    sittings = [
-        LabConfig(user=AgentSpec(user), system=AgentSpec(system, settings), level=level)
-        for user in ("agenda", "agenda-baseline")
-        for system, settings in (("rule-system", {}), ("rule-baseline", {}), ("rule-system", {"channel": "value=0.05"}))
-    ]
-    dialogues = [held(town, sitting) for sitting in sittings]
-    few = msgspec.structs.replace(town, goals=town.goals[:20])
-    dialogues += [injected_conversations(few, fault, level=level)[0] for fault in DEADLY if fault != "breakdown"]
-    short = [blame(each, town) for each in dialogues]
-    monkeypatch.setattr("dialgauge.lab.blame.attribution._all_held", lambda *_: False)
-    assert short == [blame(each, town) for each in dialogues]
-
-
 @pytest.mark.parametrize("exchanges", [1, 3, 5, 7])
 def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedDomain, exchanges: int) -> None:
     short = msgspec.structs.replace(CLEAN, limits=Limits(exchanges=exchanges))
@@ -151,50 +116,6 @@ def test_a_limit_that_comes_too_soon_is_nobodys_fault(town: LoadedDomain, exchan
     assert {(link.cause, link.side) for link in links} == {("limit_reached", "limit")}
     assert all(link.arguments[1] == f"limit of exchanges, after {exchanges}" for link in links)
     assert not any(one.user_erred or one.system_erred for one in blamed)
-
-
-def test_a_limit_counts_as_no_fault_of_the_user_in_scores(town: LoadedDomain) -> None:
-    run = run_lab(town, msgspec.structs.replace(CLEAN, limits=Limits(exchanges=5)), resamples=0)
-    assert run.scores["Blame[limit]"].value == run.scores["Erred[neither]"].value == 1
-    sides = run.table("blame_sides")
-    assert run.scores["SuccessOfFaultlessUser"].value == pytest.approx(sides["success"].sum() / len(town.goals))
-
-
-@pytest.mark.parametrize(("user", "channel"), [("agenda-baseline", "mild")])
-def test_the_limit_is_blamed_only_where_a_faultless_pair_would_have_reached_it_too(user: str, channel: str) -> None:
-    """The goals of conversations that are blamed on the limit are held again by agents that hear everything."""
-    town, limits = open_domain(count=100, seed=1), Limits(exchanges=6)
-
-    def blamed(channel: str) -> dict[str, ConversationBlame]:
-        heard = {"channel": channel}
-        sitting = LabConfig(user=AgentSpec(user, heard), system=AgentSpec("rule-system", heard), limits=limits, seed=1)
-        return blame(held(town, sitting), town)
-
-    clean, noisy = blamed("clean"), blamed(channel)
-    at_the_limit = [name for name, one in noisy.items() if one.link is not None and one.link.side == "limit"]
-    assert len(at_the_limit) > 3
-    assert [name for name in at_the_limit if clean[name].success] == []
-
-
-def test_a_system_that_is_said_to_have_named_nothing_named_nothing() -> None:
-    noisy = {"channel": "paper2021"}
-    kinds: tuple[tuple[str, Level, int, int, int], ...] = (
-        ("rule-system", "act", 4, 33, 8),
-        ("rule-baseline", "text", 61, 201, 20),
-    )
-    found: dict[tuple[int, str], str] = {}
-    for system, level, place, seed, exchanges in kinds:
-        town = open_domain(count=100, seed=place)
-        user, limits = AgentSpec("agenda", noisy), Limits(exchanges=exchanges)
-        sitting = LabConfig(user=user, system=AgentSpec(system, noisy), level=level, seed=seed, limits=limits)
-        dialogues = {one.id: one for one in held(town, sitting)}
-        for one in blame(list(dialogues.values()), town).values():
-            for domain, link in one.domains.items():
-                found[place, f"{one.dialogue} {domain}"] = link.cause
-                if link.code == "named_nothing":
-                    told = [act for turn in dialogues[one.dialogue].turns[link.turn or 0 :] if turn.speaker == "system"
-                            for act in turn.acts or ()]  # fmt: skip
-                    assert not any(act.domain == domain and act.slot in ("name", "trainID") for act in told), one
 
 
 # From the record alone
@@ -328,49 +249,6 @@ def test_measures_add_up_and_follow_from_the_tables(town: LoadedDomain) -> None:
     assert score.low is not None and score.high is not None and score.low <= score.value <= score.high  # type: ignore[operator]
 
 
-def test_measures_are_cards_with_parts() -> None:
-    assert str(parse_measure("Blame[said_not_heard]")) == "Blame[said_not_heard]"
-    for name in ("Blame", "Erred", "SuccessOfFaultlessUser"):
-        assert card_named(name).family == "lab"
-    assert "not 'moon'" in str(parse_measure("Erred[moon]").obstacle(_evidence()))
-
-
-def _evidence() -> Any:
-    from dialgauge.lab.blame import BlameEvidence
-
-    return BlameEvidence([])
-
-
-def test_a_stored_run_says_the_same(town: LoadedDomain, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    stored = run_lab(town, SITTING, store=store, resamples=0)
-    again = store.open(stored.id)
-    assert again.table("blame").equals(scored_run(held(town), town, SITTING, resamples=0).table("blame"))
-
-
-def test_every_fault_has_a_true_cause() -> None:
-    assert set(TRUE_CAUSES) == set(INJECTED_FAULTS)
-    assert set(TRUE_CAUSES.values()) == set(CAUSES) - {"unclear", "limit_reached", "not_understood"}
-
-
-def test_a_cut_off_conversation_is_blamed_at_a_turn_that_was_misheard() -> None:
-    """The exchange that was lost shows later; the mark belongs where something was said and heard otherwise."""
-    sitting = LabConfig(
-        user=AgentSpec("agenda-baseline", {"channel": "paper2021"}),
-        system=AgentSpec("rule-system", {"channel": "paper2021"}),
-        level="act",
-        seed=3,
-    )
-    run = run_lab(open_domain(count=120, seed=3), sitting)
-    talks = {dialogue.id: dialogue.turns for dialogue in run.dialogues()}
-    speakers = {"answered_not_heard": "system", "said_not_heard": "user"}
-    cut = [row for row in run.table("blame").to_dicts() if row["code"] == "turns_lost"]
-    assert cut
-    for row in cut:
-        turn = talks[row["dialogue"]][row["turn"]]
-        assert turn.speaker == speakers[row["cause"]] and set(turn.heard or ()) != set(turn.acts or ())
-
-
 def test_every_code_has_words_and_is_given() -> None:
     folder = Path(reasons.__file__).parent
     code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "reasons.py")
@@ -380,10 +258,3 @@ def test_every_code_has_words_and_is_given() -> None:
         told = blame_sentence(blame_for("a", "taxi", reason, 9, "area", "north", "south", "7", cause="unclear"))
         assert told.endswith(".") and "{" not in told and "None" not in told
     assert blame_sentence(blame_for("a", "", "of another version", 9, cause="unclear")) == "Of another version"
-
-
-def test_a_domain_whose_links_held_says_why_it_failed() -> None:
-    row = {"dialogue": "a", "domain": "taxi", "side": "unclear", "turn": 9, "code": "all_held", "arguments": []}
-    whys = reasons_table([("a", "taxi", "strict", TaskFailure(reason="no_taxi"))]).to_dicts()
-    [told] = blame_rows([row], whys)
-    assert told["sentence"] == "Every link that the record shows held (no taxi was sent)."

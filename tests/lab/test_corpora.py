@@ -59,15 +59,6 @@ print(hashlib.sha256(msgspec.json.encode(made)).hexdigest())
     assert len(seen) == 1
 
 
-def test_a_dialog_does_not_depend_on_the_others() -> None:
-    whole = list(simulate(WORLD, 5, "trn", 12))
-    assert list(simulate(WORLD, 5, "trn", 4, start=9)) == whole[8:]
-
-
-def test_other_seeds_other_dialogs() -> None:
-    assert digest(all_tasks(0, 2)) != digest(all_tasks(1, 2))
-
-
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", ["restaurant", "bakery"])
 def test_writing_and_reading_back_is_the_identity(task: int, name: str) -> None:
@@ -112,14 +103,6 @@ def test_acts_say_what_the_turns_say() -> None:
     assert dialogue.goal is not None and tuple(asked) == dialogue.goal.tasks["restaurant"].requests
 
 
-def test_the_goal_of_task_4_is_the_restaurant() -> None:
-    (dialogue,) = simulate(WORLD, 4, "trn", 1)
-    assert dialogue.goal is not None
-    name = dialogue.goal.tasks["restaurant"].info["name"]
-    assert name in dialogue.turns[2].text
-    assert dialogue.turns[2].state == {"restaurant": {"name": (name,)}}
-
-
 @settings(max_examples=examples(25), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -139,13 +122,6 @@ def test_any_parameters_give_dialogs_that_keep_them(
             ratings = {fact.entity: int(fact.value) for fact in facts if fact.relation == "R_rating"}
             offers = [t.text.split()[-1] for t in dialogue.turns if t.text.startswith("what do you think")]
             assert [ratings[name] for name in offers] == sorted(ratings.values(), reverse=True)[: len(offers)]
-
-
-def test_accept_always_and_never() -> None:
-    for accept, expected in ((1.0, 1), (0.0, 3)):
-        for dialogue in simulate(WORLD, 3, "trn", 30, Parameters(accept=accept)):
-            offers = sum(turn.text.startswith("what do you think") for turn in dialogue.turns)
-            assert offers == 1 if expected == 1 else offers >= expected
 
 
 def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
@@ -173,45 +149,6 @@ def test_a_release_is_whole_and_reads_back(tmp_path: Path) -> None:
         assert item.turns == len(turns) // 2
         assert {turn.text for turn in turns if turn.speaker == "system"} <= candidates
         assert {fact for turn in turns for fact in turn.results or ()} <= facts
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"accept": 1.5}, "between 0 and 1"),
-        ({"pool_share": 0.0}, "pool share"),
-        ({"pool_share": 1.0}, "pool share"),
-        ({"min_results": 0}, "at least 1"),
-        ({"accept": float("nan")}, "between 0 and 1"),
-    ],
-)
-def test_parameters_that_make_no_sense(options: dict[str, object], said: str) -> None:
-    with pytest.raises(DialgaugeError, match=said):
-        Parameters(**options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("task", "split", "count", "options", "said"),
-    [
-        (6, "trn", 1, {}, "not task 6"),
-        (1, "test", 1, {}, "Did you mean 'tst'"),
-        (1, "trn", 0, {}, "at least 1"),
-        (3, "trn", 1, {"min_results": 9}, "no request of half A has as many"),
-        (5, "trn", 1, {"min_results": 6}, "no request of half A has as many"),
-        (3, "trn", 1, {"min_results": 4, "pool_share": 0.001}, "does not divide into two pools"),
-    ],
-)
-def test_contradictory_wishes(task: int, split: str, count: int, options: dict[str, float], said: str) -> None:
-    with pytest.raises(DialgaugeError, match=said):
-        list(simulate(WORLD, task, split, count, Parameters(**options)))  # type: ignore[arg-type]
-
-
-def test_worlds_too_small_for_what_is_asked(tmp_path: Path) -> None:
-    path = tmp_path / "small.yaml"
-    path.write_text("base: restaurant\nsizes: [two]\nprices: [cheap]\nhalves: {A: {locations: [rome, paris]}}\n")
-    small = load_world(path)
-    with pytest.raises(DialgaugeError, match="only 2 fields of half A have more than one value"):
-        list(simulate(small, 2, "trn", 1))
 
 
 def test_a_world_without_half_b_has_no_oov_test(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import dialgauge
-from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, cross_evaluation, open_domain
 from dialgauge.runs import Run
 
@@ -29,15 +28,3 @@ def test_the_matrix_has_the_scores_of_the_runs(runs: list[Run]) -> None:
     assert numbers[2] == [
         pytest.approx((values[0] + values[2]) / 2), pytest.approx((values[1] + values[3]) / 2), None,
     ]  # fmt: skip
-
-
-def test_a_pair_without_a_run_is_left_empty(runs: list[Run]) -> None:
-    row = cross_evaluation(runs[:3], "I-GCDF1").records()[1]
-    assert list(row.values())[2] is None
-
-
-def test_what_is_refused(runs: list[Run]) -> None:
-    with pytest.raises(DialgaugeError, match="two runs have the user"):
-        cross_evaluation([runs[0], runs[0]])
-    with pytest.raises(DialgaugeError, match="has no measure 'Succes'"):
-        cross_evaluation(runs, "Succes")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from blame_confusion import TRUE_CAUSES, blame_confusion
 from fault_injection import InjectedFault
 
-from dialgauge.errors import DialgaugeError
 from dialgauge.lab import AgentSpec, converse, open_domain
 from dialgauge.report import RunSet
-from dialgauge.worlds.domain import new_domain
 from support.commands import dialgauge
 from support.domains import CARS, CLINIC, LIBRARY, PETS, changed, domain_folder
 
@@ -110,61 +107,11 @@ def test_injected_faults_are_blamed_on_the_right_cause_in_a_domain_of_ones_own(
     assert confusion.share >= 0.97
 
 
-NIGHT_TRAIN = str(Path(__file__).parents[1] / "support" / "folders" / "night-train")
-
-
-def test_goals_that_nothing_satisfies_are_counted_apart(tmp_path: Path) -> None:
-    goals = [
-        {"id": "a", "tasks": [{"service": "pet", "want": {"kind": "dog"}, "ask": ["age"]}]},
-        {"id": "b", "tasks": [{"service": "pet", "want": {"kind": "cow"}, "ask": ["age"]}], "satisfiable": False},
-    ]
-    lines = "\n".join(map(json.dumps, goals))
-    scores = run(domain_folder(tmp_path, {**PETS, "goals.jsonl": lines}))[0].scores
-    assert (scores["Success(rules=strict)"].value, scores["SuccessOfSatisfiable"].value) == (0.5, 1)
-
-
-def test_drawn_goals_are_written_as_the_grammar_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(domain_folder(tmp_path / "library", LIBRARY))
-    dialgauge(capsys, "lab", "goals", "--domain", folder, "-n", "20", "--out", str(tmp_path / "drawn"))
-    drawn = open_domain(folder, count=20)
-    read = open_domain(folder, goals=str(tmp_path / "drawn" / "goals.jsonl"))
-    assert [goal.tasks for goal in read.goals] == [goal.tasks for goal in drawn.goals]
-
-
 @pytest.mark.soak
 def test_the_same_bytes_for_any_number_of_processes(tmp_path: Path) -> None:
     folder = str(domain_folder(tmp_path, LIBRARY))
     held = [list(converse(domain=folder, count=120, resamples=0, workers=workers)[0].dialogues()) for workers in (1, 2)]
     assert held[0] == held[1]
-
-
-def test_what_only_the_town_has_is_refused_elsewhere(tmp_path: Path) -> None:
-    folder = str(domain_folder(tmp_path))
-    with pytest.raises(DialgaugeError, match="only apply to the town"):
-        open_domain(folder, failures="paper")
-    with pytest.raises(DialgaugeError, match="no act 'Attraction-Inform' in the domain pets"):
-        converse(AgentSpec("rule-system", {"channel": "paper2021"}), domain=folder, count=1)
-    tools = domain_folder(tmp_path / "tools", {"domain.yaml": "domain: t\ntools: tools.py\n"})
-    with pytest.raises(DialgaugeError, match="has no services"):
-        open_domain(str(tools))
-
-
-def test_a_new_domain_runs_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "Try it: dialgauge lab run --domain ./mine" in dialgauge(capsys, "lab", "new", "mine").out
-    assert dialgauge(capsys, "data", "check", "./mine").code == 0
-    outcome = dialgauge(capsys, "lab", "run", "--domain", "./mine", "-n", "20", "--store", "runs", "--resamples", "0")
-    assert outcome.code == 0
-    assert "Success" in outcome.out
-    stored = outcome.err.split("stored as run ")[1].split()[0]
-    assert dialgauge(capsys, "show", stored, "--store", "runs").code == 0
-    assert dialgauge(capsys, "report", stored, "--store", "runs", "-o", "report.html").code == 0
-    assert "20 goals: " in dialgauge(capsys, "lab", "goals", "--domain", "./mine", "-n", "20").out
-    assert "exists already" in dialgauge(capsys, "lab", "new", "mine").err
-    with pytest.raises(DialgaugeError, match="letters, digits and hyphens"):
-        new_domain("my domain")
 
 
 def test_conversations_of_a_domain_are_scored_as_users_from_a_file(

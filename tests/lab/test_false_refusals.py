@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from dialgauge.agents import Reply, SystemContext
-from dialgauge.dialogue import Act, Blame, Dialogue, Turn
+from dialgauge.dialogue import Blame, Dialogue, Turn
 from dialgauge.lab import (
     AgentSpec,
     ConversationBlame,
@@ -148,14 +148,3 @@ def test_an_empty_search_for_just_what_was_said_stays_the_worlds(held: list[Dial
 
     (link,) = links([changed(dialogue, calls=honest)], laundry)
     assert (link.cause, link.code) == ("refused", "nothing_in_database")
-
-
-def test_what_the_system_heard_so_is_its_ears_fault(held: list[Dialogue], laundry: LoadedDomain) -> None:
-    dialogue, first = _first(held, laundry)
-    phantom = Act(name="Machine-Inform", domain="machine", slot=first.arguments[0], values=first.arguments[1:])
-
-    def heard(turn: Turn) -> Any:
-        return (*(turn.heard or ()), phantom) if turn.speaker == "user" else turn.heard
-
-    (link,) = links([changed(dialogue, heard=heard)], laundry)
-    assert (link.cause, link.code, link.arguments[0]) == ("said_not_heard", "heard_unsaid", first.arguments[0])

@@ -8,13 +8,12 @@ import polars
 import pytest
 
 from dialgauge.agents import Agent, CallableBot, Reply, RuleAgent, Rules, SystemContext
-from dialgauge.dialogue import Fact, Turn
-from dialgauge.errors import DialgaugeError
+from dialgauge.dialogue import Turn
 from dialgauge.lab import failures, interact, interaction_page, move_to
-from dialgauge.measures import Signature, cards
+from dialgauge.measures import cards
 from dialgauge.rankers import NearestNeighbour, fit_model
 from dialgauge.runs import Run, Store
-from dialgauge.worlds.restaurant import FactDatabase, Parameters
+from dialgauge.worlds.restaurant import Parameters
 from runs.contract import assert_run_contract
 from support.tiny_world import TINY, tiny_task
 
@@ -80,23 +79,6 @@ def test_a_system_that_fails_says_why() -> None:
     assert (row["completed"], row["most frequent failure"]) == (completed, f"{why} ({count})")
 
 
-def test_signatures_tell_own_words_from_recorded_ones() -> None:
-    run = nearest()
-    own, gold = (Signature.parse(run.scores[name].signature) for name in ("completed", "per-response"))
-    assert (own["history"], gold["history"]) == ("own", "gold")
-    assert {name: own[name] for name in ("model", "task", "half", "world_seed")} == {
-        "model": "nearest",
-        "task": "1",
-        "half": "A",
-        "world_seed": "3",
-    }
-
-
-def test_a_half_that_is_not_there() -> None:
-    with pytest.raises(DialgaugeError, match="no half 'C'"):
-        interact(RuleAgent(), TINY, 1, "C", 1, Parameters())
-
-
 class Parrot:
     """An agent that somebody else wrote: two methods and nothing more."""
 
@@ -131,35 +113,3 @@ def test_a_function_is_a_system_too() -> None:
     assert values(run, "completed", "per-dialog") == [0.0, 0.0]
     accuracy = run.scores["per-response"].value
     assert accuracy is not None and accuracy > 0
-
-
-FACTS = [
-    Fact("inn", "R_cuisine", "thai"),
-    Fact("inn", "R_location", "rome"),
-    Fact("inn", "R_price", "cheap"),
-    Fact("inn", "R_number", "two"),
-    Fact("pub", "R_cuisine", "thai"),
-    Fact("pub", "R_location", "paris"),
-    Fact("pub", "R_price", "cheap"),
-    Fact("pub", "R_number", "two"),
-]
-
-
-@pytest.mark.parametrize(
-    ("reply", "names"),
-    [
-        ("api_call thai rome two cheap", {"inn"}),
-        ("api_call greek rome two cheap", set()),
-        ("api_call thai R_location cheap", {"inn", "pub"}),
-        ("api_call R_cuisine paris R_price", {"pub"}),
-    ],
-)
-def test_the_database_answers_calls(reply: str, names: set[str]) -> None:
-    facts = FactDatabase(FACTS).answer(reply)
-    assert facts is not None
-    assert {fact.entity for fact in facts} == names
-
-
-@pytest.mark.parametrize("reply", ["", "hello", "api_call thai", "here is it api_call", "api_call a b c d e"])
-def test_what_is_no_call(reply: str) -> None:
-    assert FactDatabase(FACTS).answer(reply) is None

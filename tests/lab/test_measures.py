@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dialgauge.dialogue import Dialogue, Outcome
 from dialgauge.lab import score_conversations
-from dialgauge.measures import Count, parse_measure
+from dialgauge.measures import Count
 
 
 def ended(name: str, success: bool | None, by: str = "user") -> Dialogue:
@@ -14,20 +14,3 @@ def test_completed_is_the_share_of_what_can_be_judged() -> None:
     assert scores["completed"].value == 0.5
     assert scores.frame().rows() == [("a", "completed", 1.0, 1.0), ("b", "completed", 0.0, 1.0)]
     assert scores.coverage["dialogues"] == Count(expected=4, read=4, scored=2, failed=2)
-
-
-def test_a_system_that_hangs_up_did_not_finish() -> None:
-    scores = score_conversations([ended("a", True), ended("b", None, by="system")])
-    assert scores["completed"].value == 0.5
-    assert scores.coverage["dialogues"] == Count(expected=2, read=2, scored=2, failed=0)
-
-
-def test_without_anything_to_judge_there_is_no_value() -> None:
-    scores = score_conversations([ended("a", None)])
-    assert scores["completed"].value is None
-    assert scores.frame().is_empty()
-
-
-def test_the_measure_has_a_card() -> None:
-    card = parse_measure("completed").card
-    assert (card.family, card.unit, card.higher_is_better) == ("lab", "share", True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,13 +14,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from dialgauge.agents import Level, Limits, Reply, SystemContext, UserContext, make_agent
+from dialgauge.agents import Limits, Reply, make_agent
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Act, Dialogue, Turn
-from dialgauge.errors import DialgaugeError
 from dialgauge.lab import (
     AgentSpec,
-    Condition,
     LabConfig,
     LoadedDomain,
     channel_conditions,
@@ -33,7 +30,7 @@ from dialgauge.lab import (
     scored_run,
 )
 from dialgauge.runs import Store
-from dialgauge.worlds.domain import DomainGoal, DomainSearch, ServiceDesk
+from dialgauge.worlds.domain import DomainSearch
 from runs.contract import assert_run_contract
 from support.commands import dialgauge_in
 from support.shared import shared_folder
@@ -64,23 +61,6 @@ def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: 
     some = msgspec.structs.replace(town, goals=tuple(reversed(town.goals[30:40])))
     by_id = {one.id: one for one in alone}
     assert held(some) == [by_id[goal.id] for goal in some.goals]
-
-
-@pytest.mark.parametrize("level", ["act", "text"])
-@pytest.mark.parametrize("channel", ["clean", "drop=0.3"])
-@pytest.mark.parametrize(("user", "system"), [("agenda", "rule-system"), ("agenda-baseline", "rule-baseline")])
-def test_what_this_process_held_is_what_its_record_says(
-    town: LoadedDomain, user: str, system: str, channel: str, level: Level
-) -> None:
-    """They are not read back before they are scored, so reading must neither change nor refuse anything."""
-    heard = {"channel": channel}
-    sitting = LabConfig(user=AgentSpec(user, heard), system=AgentSpec(system, heard), level=level)
-    some = msgspec.structs.replace(town, goals=town.goals[:12])
-    done: dict[str, bytes] = {}
-    at_once = held(some, sitting, done=done)
-    read_back = held(some, sitting, done=done)
-    assert at_once == read_back
-    assert encoded(at_once) == encoded(read_back) == b"".join(done.values())
 
 
 @pytest.mark.soak
@@ -126,12 +106,6 @@ def test_trials_are_different_conversations_about_the_same_goal(town: LoadedDoma
     assert [one.turns for one in first] == [one.turns for one in held(few)], "the first trial is the only one's"
 
 
-def test_more_conversations_than_a_run_holds_are_refused_before_any_is_held(town: LoadedDomain) -> None:
-    many = msgspec.structs.replace(SITTING, trials=10_000_000)
-    with pytest.raises(DialgaugeError, match="are 1,200,000,000 conversations, and one run holds at most 1,000,000"):
-        held(town, many)
-
-
 def test_a_record_holds_all_that_the_measures_need(town: LoadedDomain) -> None:
     for dialogue in held(town):
         assert dialogue.turns[-1].speaker == "system"
@@ -145,54 +119,6 @@ def test_a_record_holds_all_that_the_measures_need(town: LoadedDomain) -> None:
         calls = [call for turn in dialogue.turns for call in turn.calls or ()]
         booked = [task for task in dialogue.goal.tasks.values() if task.book]
         assert sum(not call.failed and call.name == "book" for call in calls) >= len(booked)
-
-
-class _Spy:
-    """Says goodbye, and remembers what it was given."""
-
-    def __init__(self, speaker: str, seen: list[Any]) -> None:
-        self.name, self._speaker, self._seen = "spy", speaker, seen
-
-    def start(self, context: Any) -> None:
-        self._seen.append(context)
-
-    def respond(self, turn: Turn | None) -> Reply:
-        return Reply(turn=Turn(speaker=self._speaker, text="bye", acts=()), done=True)  # type: ignore[arg-type]
-
-
-def _reachable(thing: Any, seen: set[int], depth: int = 0) -> list[Any]:
-    if id(thing) in seen or depth > 8 or isinstance(thing, str | int | float | bytes | type):
-        return []
-    seen.add(id(thing))
-    parts: list[Any] = []
-    if isinstance(thing, dict):
-        parts = [*thing.keys(), *thing.values()]
-    elif isinstance(thing, list | tuple | set | frozenset):
-        parts = list(thing)
-    elif isinstance(thing, msgspec.Struct):
-        parts = [getattr(thing, name) for name in thing.__struct_fields__]
-    elif hasattr(thing, "__dict__"):
-        parts = list(vars(thing).values())
-    return [thing, *(each for part in parts for each in _reachable(part, seen, depth + 1))]
-
-
-def test_the_user_never_sees_the_backend_and_the_system_never_the_goal(
-    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-    spies = {"user-spy": _Spy("user", seen), "system-spy": _Spy("system", seen)}
-    monkeypatch.setattr("dialgauge.lab.sessions.make_agent", lambda name, options: spies[name])
-    few = msgspec.structs.replace(town, goals=town.goals[:10])
-    held(few, LabConfig(user=AgentSpec("user-spy"), system=AgentSpec("system-spy")))
-    users = [one for one in seen if isinstance(one, UserContext)]
-    systems = [one for one in seen if isinstance(one, SystemContext)]
-    assert len(users) == len(systems) == len(few.goals)
-    for context in users:
-        kinds = {type(one) for one in _reachable(context, set())}
-        assert DomainGoal in kinds and not any(issubclass(kind, ServiceDesk) for kind in kinds)
-    for told in systems:
-        kinds = {type(one) for one in _reachable(told, set())}
-        assert DomainGoal not in kinds and any(issubclass(kind, ServiceDesk) for kind in kinds)
 
 
 #: In units of fifty conversations.
@@ -313,20 +239,6 @@ def test_files_that_agents_read_are_in_the_signature(town: LoadedDomain, tmp_pat
     assert len(signatures) == 2
 
 
-def test_limits_cut_conversations_off(town: LoadedDomain) -> None:
-    few = msgspec.structs.replace(town, goals=town.goals[:10])
-    short = held(few, msgspec.structs.replace(SITTING, limits=Limits(exchanges=2)))
-    assert all(len(one.turns) <= 4 for one in short)
-    assert any(one.outcome and one.outcome.reason == "max_exchanges" for one in short)
-
-
-def test_the_town_can_be_opened_again_from_what_a_worker_gets(town: LoadedDomain) -> None:
-    assert town.again().checksum == town.search.checksum
-    sent = pickle.loads(pickle.dumps(town.again))
-    assert len(pickle.dumps(town.again)) < 1_000
-    assert sent().checksum == town.search.checksum
-
-
 class _Odd:
     """A system that answers with whatever it is told to, or does something else."""
 
@@ -391,13 +303,6 @@ def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(
     other = msgspec.structs.replace(town.search.domain, title="another desk")
     names.add(lab_signature(msgspec.structs.replace(town, search=DomainSearch(other)), SITTING).long())
     assert len(names) == 2
-
-
-def test_a_study_needs_a_system_that_shows_states(town: LoadedDomain) -> None:
-    few = msgspec.structs.replace(town, goals=town.goals[:4])
-    silent = AgentSpec("silent")
-    with pytest.raises(DialgaugeError, match="shows no states"):
-        run_study(few, msgspec.structs.replace(SITTING, system=silent), [Condition("silent", silent)], resamples=5)
 
 
 def test_turns_without_a_state_count_against_the_tracker(town: LoadedDomain) -> None:

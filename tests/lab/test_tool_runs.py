@@ -157,11 +157,6 @@ def test_a_failing_user_says_nothing_of_the_system_and_limits_are_kept(depot: To
     assert (one.outcome.reason, one.outcome.success) == ("max_steps", False)
 
 
-def test_agents_of_other_worlds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    outcome = dialgauge(capsys, "lab", "run", "--domain", "depot")
-    assert (outcome.code, "rule-system knows no tools" in outcome.err) == (2, True)
-
-
 def test_several_workers_and_a_second_start_give_the_same(
     depot: ToolDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,80 +100,10 @@ def test_an_answer_that_is_not_in_the_format_says_what_it_lacks(server: ModelSer
     assert why in str(error.value)
 
 
-def test_empty_choices_are_tried_again(server: ModelServer) -> None:
-    server.misbehave("no-choices")
-    assert ask(client(server), "again") == "answer to again"
-    assert len(server.received) == 2
-
-
 def test_thoughts_are_not_spoken(server: ModelServer) -> None:
     for text in ("<think>a van?</think>Which day?", "a van?</think>\nWhich day?"):
         server.misbehave(f"raw:{json.dumps({'choices': [{'message': {'content': text}}]})}")
         assert ask(client(server)) == "Which day?"
-
-
-def test_an_endpoint_gets_the_fields_it_wants(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DESK_KEY", "topsecretvalue")
-    settings = {
-        "extra_body": '{"top_p": 0.9, "temperature": null, "max_tokens": null, "max_completion_tokens": 200}',
-        "headers": "api-key: $DESK_KEY; X-Team: lab",
-    }
-    asked = client(server, **settings, endpoint=f"{server.url}?api-version=2024-06-01")
-    assert ask(asked, "hello") == "answer to hello"
-    request = server.received[0]
-    assert request["max_completion_tokens"] == 200 and request["top_p"] == 0.9
-    assert not request.keys() & {"temperature", "max_tokens"}
-
-
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"extra_body": "[1]"}, "must be a JSON object"),
-        ({"extra_body": "{"}, "not valid JSON"),
-        ({"headers": "nonsense"}, "the form 'Name: value"),
-        ({"headers": "api-key: $NOT_SET_ANYWHERE"}, "names is not set"),
-    ],
-)
-def test_fields_that_cannot_be_meant(server: ModelServer, settings: dict[str, str], sentence: str) -> None:
-    with pytest.raises(DialgaugeError, match=sentence):
-        client(server, **settings)
-
-
-def test_a_slow_server_is_not_waited_for(server: ModelServer) -> None:
-    server.misbehave("hang", "hang")
-    with pytest.raises(ChatError, match=r"did not answer within 0\.2 seconds"):
-        ask(client(server, timeout=0.2, retries=1))
-    assert len(server.received) == 2
-
-
-def test_the_server_says_how_long_to_wait(server: ModelServer) -> None:
-    waited: list[float] = []
-    settings = ChatSettings(endpoint=server.url, model="m", backoff=8.0)
-    server.misbehave("status:429,3", "status:429,100000", "status:429,nan", "status:500")
-    ChatClient(settings, pause=waited.append).ask(QUESTION, seed=1)
-    assert waited[:2] == [3.0, 120.0]
-    assert 8.0 * 4 / 2 <= waited[2] <= 8.0 * 4
-    assert 8.0 * 8 / 2 <= waited[3] <= 8.0 * 8
-
-
-@pytest.mark.parametrize(
-    ("way", "text"), [("empty", ""), ("null", ""), ("control", "[31mred  ? words"), ("no-usage", "answer to hello")]
-)
-def test_odd_answers(server: ModelServer, way: str, text: str) -> None:
-    server.misbehave(way)
-    assert ask(client(server)) == text
-
-
-def test_long_text_is_cut(server: ModelServer) -> None:
-    server.misbehave("long")
-    assert len(ask(client(server))) == 20_000
-
-
-def test_tokens_are_estimated_where_the_server_does_not_count(server: ModelServer) -> None:
-    server.misbehave("no-usage")
-    answer = client(server).ask(QUESTION, seed=1)
-    assert answer.tokens_out == 4  # 15 characters
-    assert answer.tokens_in > 0
 
 
 def test_a_key_travels_in_the_header_and_nowhere_else(
@@ -232,13 +162,6 @@ def test_settings_that_cannot_be_meant(settings: dict[str, Any], sentence: str) 
     with pytest.raises(DialgaugeError, match=sentence) as caught:
         ChatClient(ChatSettings(**{"endpoint": "http://localhost:1/v1", "model": "m", **settings}))
     assert "secret" not in str(caught.value)
-
-
-def test_a_key_with_a_line_break_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "se\ncret")
-    with pytest.raises(DialgaugeError, match="MY_KEY holds characters") as caught:
-        ChatClient(ChatSettings(endpoint="http://localhost:1/v1", model="m", key_env="MY_KEY"))
-    assert "cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

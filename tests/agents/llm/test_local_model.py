@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dialgauge.agents.llm import ChatClient, ChatSettings, LocalModel
+from dialgauge.agents.llm import ChatClient, ChatSettings
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Store
 from support.commands import dialgauge
@@ -59,16 +59,6 @@ def test_conversations_with_a_real_model(
         assert [all(wish in prompt for wish in wishes) for prompt in prompts].count(True) == 1
 
 
-@needs_model
-def test_json_as_the_schema_wants_it() -> None:
-    client = ChatClient(ChatSettings(endpoint="local", max_tokens=30))
-    schema = {"type": "object", "properties": {"area": {"enum": ["north", "south"]}}, "required": ["area"]}
-    wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema | {"additionalProperties": False}}}
-    messages = [{"role": "user", "content": "Tell me about the moon."}]
-    answer = client.ask(messages, seed=1, response_format=wanted)
-    assert answer.text.replace(" ", "").replace("\n", "") in ('{"area":"north"}', '{"area":"south"}')
-
-
 def gone(process: int) -> bool:
     """Has a process ended? One that nobody waits for keeps its number, but does nothing."""
     for _ in range(600):
@@ -98,23 +88,6 @@ def test_no_orphan_however_we_end(how: signal.Signals | None) -> None:
         ours.send_signal(how)
     ours.communicate(timeout=60)
     assert gone(server)
-
-
-@needs_model
-@needs_signals
-def test_a_server_that_crashed_is_started_anew() -> None:
-    model = LocalModel()
-    try:
-        first, process = model.address(), model.process
-        assert model.address() == first
-        assert process is not None
-        os.kill(process, signal.SIGKILL)
-        assert model._process is not None
-        model._process.wait(60)
-        assert model.address().startswith("http://127.0.0.1:")
-        assert model.process != process
-    finally:
-        model.stop()
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
