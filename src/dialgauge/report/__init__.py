@@ -11,7 +11,6 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.report.charts import Picture as Picture, figure as figure, has_picture as has_picture
-    from dialgauge.report.counts import count_cell as count_cell, count_table as count_table
     from dialgauge.report.dialogues import dialogue_list as dialogue_list
     from dialgauge.report.formats import (
         csv_page as csv_page,
@@ -35,18 +34,16 @@ if TYPE_CHECKING:
         html_pages as html_pages,
         notebook_html as notebook_html,
     )
-    from dialgauge.report.notebook import (
-        corpus_summary as corpus_summary,
-        dialogue_summary as dialogue_summary,
-        run_summary as run_summary,
-    )
     from dialgauge.report.page import Choice as Choice, Page as Page, Remark as Remark
     from dialgauge.report.pages import (
+        corpus_summary as corpus_summary,
         dialogue_page as dialogue_page,
+        dialogue_summary as dialogue_summary,
         list_page as list_page,
         made_tables as made_tables,
         run_page as run_page,
         run_report as run_report,
+        run_summary as run_summary,
         run_tables as run_tables,
         screen_tables as screen_tables,
         side_page as side_page,
@@ -57,23 +54,6 @@ if TYPE_CHECKING:
         worst_page as worst_page,
     )
     from dialgauge.report.runset import RunSet as RunSet
-    from dialgauge.report.scores import (
-        BESIDE as BESIDE,
-        matrix_table as matrix_table,
-        number_of as number_of,
-        part_of as part_of,
-        part_table as part_table,
-        score_cell as score_cell,
-        score_table as score_table,
-    )
-    from dialgauge.report.states import (
-        ERRORS as ERRORS,
-        RIGHT as RIGHT,
-        Slots as Slots,
-        recorded_slots as recorded_slots,
-        state_table as state_table,
-    )
-    from dialgauge.report.stored import stored_as_expected as stored_as_expected
     from dialgauge.report.table import (
         PERCENT as PERCENT,
         Cell as Cell,
@@ -84,6 +64,22 @@ if TYPE_CHECKING:
         Table as Table,
         Tone as Tone,
         Value as Value,
+    )
+    from dialgauge.report.tables import (
+        BESIDE as BESIDE,
+        ERRORS as ERRORS,
+        RIGHT as RIGHT,
+        Slots as Slots,
+        count_cell as count_cell,
+        count_table as count_table,
+        matrix_table as matrix_table,
+        number_of as number_of,
+        part_of as part_of,
+        part_table as part_table,
+        recorded_slots as recorded_slots,
+        score_cell as score_cell,
+        score_table as score_table,
+        state_table as state_table,
     )
     from dialgauge.report.terminal import Terminal as Terminal, folded as folded
     from dialgauge.report.transcript import (
@@ -99,6 +95,7 @@ if TYPE_CHECKING:
         View as View,
         plain_transcript as plain_transcript,
         plain_verdict as plain_verdict,
+        stored_as_expected as stored_as_expected,
         system_names as system_names,
         view_of as view_of,
     )

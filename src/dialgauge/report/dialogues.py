@@ -12,10 +12,9 @@ import polars as pl
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.kinds import kind_named
 from dialgauge.report.page import Choice
-from dialgauge.report.scores import number_of
-from dialgauge.report.stored import stored_as_expected
 from dialgauge.report.table import Cell, Column, Link, Table
-from dialgauge.report.view import Finding, View, view_of
+from dialgauge.report.tables import number_of
+from dialgauge.report.view import Finding, View, stored_as_expected, view_of
 from dialgauge.runs import worst_first
 from dialgauge.text import counted
 

@@ -20,8 +20,8 @@ from dialgauge.report.dialogues import dialogue_list
 from dialgauge.report.formats import latex_table
 from dialgauge.report.page import Page
 from dialgauge.report.pages import run_page, screen_tables, transcript_of
-from dialgauge.report.scores import part_of, score_table
 from dialgauge.report.table import Table
+from dialgauge.report.tables import part_of, score_table
 from dialgauge.report.view import system_names, view_of
 from dialgauge.runs import Run, Store
 from dialgauge.text import named_note, some_of

@@ -12,7 +12,7 @@ from unicodedata import east_asian_width
 
 from dialgauge.report.page import Page
 from dialgauge.report.table import SIGNS, Cell, Column, Table, Tone
-from dialgauge.report.transcript import Mark, Transcript, Turn, first_difference, side_by_side
+from dialgauge.report.transcript import Mark, Transcript, Turn
 from dialgauge.text import counted, plain
 
 #: Column gap, and the tighter gap that is tried if a table does not fit.
@@ -39,8 +39,7 @@ class Terminal:
         blocks = ["".join(self._paragraph(warning, "warn") for warning in page.warnings)]
         blocks.append(self._paragraph(page.verdict, "strong"))
         blocks += map(self.table, page.tables.values())
-        for first, *others in page.dialogues:
-            blocks += [self.difference(first, other) for other in others] or [self.transcript(first)]
+        blocks += [self.transcript(transcript) for reading in page.dialogues for transcript in reading]
         blocks.append("".join(self._paragraph(note, "dim") for note in page.notes))
         if page.signature and self.everything:
             blocks.append(self._paragraph(f"Signature: {page.signature}", "dim"))
@@ -69,20 +68,6 @@ class Terminal:
         """A dialogue: what is known about all of it, then turn by turn."""
         head = self._marked(f"{transcript.run}: {transcript.dialogue}", "title", transcript.marks)
         return "\n".join([head, *map(self.table, transcript.tables.values()), *map(self._turn, transcript.turns)])
-
-    def difference(self, first: Transcript, second: Transcript) -> str:
-        """Where two runs part in a dialogue: the turn before, and the first turn that differs, of both."""
-        pairs = side_by_side((first, second))
-        row = first_difference(pairs)
-        if row is None:
-            return self._paragraph(f"{first.run} and {second.run} do not differ in {first.dialogue}.")
-        shown = [self._paragraph(f"{first.dialogue}: {first.run} and {second.run} differ from here on", "title")]
-        if row and (before := pairs[row - 1][0]):
-            shown.append(self._turn(before))
-        for transcript, turn in zip((first, second), pairs[row], strict=True):
-            head = self._marked(transcript.run, "title", transcript.marks)
-            shown.append(head + (self._turn(turn) if turn else "    (no turn)\n"))
-        return "\n".join(shown)
 
     def _turn(self, turn: Turn) -> str:
         inner = Terminal(self.width - 4, everything=self.everything, colour=self.colour)

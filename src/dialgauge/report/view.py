@@ -12,15 +12,19 @@ stored run into tables and transcripts; terminals, files, pages and comparisons 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct
+from polars.exceptions import PolarsError
 
+from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
-from dialgauge.report.scores import score_cell
 from dialgauge.report.table import Column, Table
+from dialgauge.report.tables import score_cell
 from dialgauge.report.transcript import Transcript, Turn
 
 if TYPE_CHECKING:
@@ -30,6 +34,10 @@ if TYPE_CHECKING:
     from dialgauge.dialogue import Dialogue
     from dialgauge.runs import Run
 
+T = TypeVar("T")
+
+#: What code runs into that takes a table for what it was: files may have been changed.
+_ODD_CONTENT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, msgspec.MsgspecError, PolarsError)
 #: Makes one table of a run; None if this run has nothing to fill it with.
 TableMaker: TypeAlias = "Callable[[Run], Table | None]"
 
@@ -120,3 +128,27 @@ def plain_verdict(run: Run) -> str:
 
 
 _PLAIN = View(verdict=plain_verdict, tables={})
+
+
+@contextmanager
+def stored_as_expected() -> Iterator[None]:
+    """Turn any failure on the content of a run's tables into an error that says so."""
+    try:
+        yield
+    except _ODD_CONTENT as error:
+        if isinstance(error, DialgaugeError):
+            raise
+        reason = (str(error).splitlines() or [""])[0][:200]
+        raise DialgaugeError(
+            "this cannot be shown: a table or a detail of the run is not what this version of dialgauge writes "
+            f"({type(error).__name__}: {reason}); score again, and if that does not help, it is a bug in dialgauge"
+        ) from error
+
+
+def made(make: Callable[[], T], otherwise: T) -> T:
+    """``make()``, or ``otherwise`` if the stored tables are damaged, which the page says elsewhere."""
+    try:
+        with stored_as_expected():
+            return make()
+    except DialgaugeError:
+        return otherwise
