@@ -18,7 +18,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.measures import measure_of_kind
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
-from dialgauge.text import Note, counted
+from dialgauge.text import REMARK, Note, counted
 
 if TYPE_CHECKING:
     import polars
@@ -161,7 +161,7 @@ def _not_paired(runs: Mapping[str, Run], paired: set[str], pairing: Pairing) -> 
     sentence = f"{', '.join(alone)} cannot be compared {pairing.unit} by {pairing.unit} (each run has its value)"
     if not paired:
         raise DialgaugeError(f"{sentence}; name another measure too")
-    return [Note("not_paired", f"{sentence}; left out of the tests")]
+    return [Note(REMARK, f"{sentence}; left out of the tests")]
 
 
 def _unlike_settings(scores: PairedScores, pairing: Pairing) -> list[str]:

@@ -20,7 +20,7 @@ from dialgauge.errors import DialgaugeError, UnknownNameError, nearest
 from dialgauge.measures import Score, Signature
 from dialgauge.report import part_of
 from dialgauge.stats import Floats, VectorSums, divide
-from dialgauge.text import Note
+from dialgauge.text import REMARK, Note
 
 if TYPE_CHECKING:
     import polars
@@ -274,5 +274,5 @@ def _left_out(sums: Sequence[_Sums], measures: Sequence[str]) -> list[str]:
         if alone:
             listed = ", ".join(alone)
             message = f"only some systems have these measures of {unit_sums.system}, so they are left out: {listed}"
-            notes.append(Note("not_shared", message))
+            notes.append(Note(REMARK, message))
     return notes

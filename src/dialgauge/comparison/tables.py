@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 #: The tables that a page opens with.
 _OPEN = ("scores", "differences", "divergences")
-#: Kinds of notes that do not put a comparison in doubt.
-_REMARKS = (REMARK, "complete", "no_sums", "not_paired", "not_shared", "trials_differ", "uneven_trials")
 #: What else decides where amounts are compared.
 _AMOUNTS = "amounts are skewed, so a difference must also survive one more, extreme value"
 
@@ -76,7 +74,7 @@ def comparison_page(
     sentences: dict[bool, list[str]] = {True: [], False: []}
     for note in comparison.notes:
         write = sentence if note.startswith(comparison.systems) else capitalised
-        sentences[note_kind(note) in _REMARKS].append(write(note))
+        sentences[note_kind(note) == REMARK].append(write(note))
     return Page(
         title=f"{', '.join(comparison.systems[:-1])} and {comparison.systems[-1]}",
         runs=[run.id for run in comparison.runs.values()],

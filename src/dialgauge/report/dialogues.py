@@ -175,9 +175,13 @@ class DialogueList:
         return {*spoken, *(name for name in self.ranked if word in name.lower())}
 
     def _values(self) -> dict[tuple[str, str], float]:
+        """The value of each dialogue by each measure; those of amounts that are all whole numbers are so written."""
         frame = self.run.table("dialogue_scores")
         frame = frame.filter(pl.col("measure").is_in(self.measures) & (pl.col("den") > 0))
-        return {(dialogue, measure): num / den for dialogue, measure, num, den in frame.iter_rows()}
+        values = {(dialogue, measure): num / den for dialogue, measure, num, den in frame.iter_rows()}
+        broken = {measure for (_, measure), value in values.items() if not value.is_integer()}
+        broken |= {measure for measure in self.measures if number_of(self.run.scores[measure]).percent}
+        return {key: value if key[1] in broken else int(value) for key, value in values.items()}
 
 
 def search_words(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from dialgauge.comparison import Pairing
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance, uneven_trials
 from dialgauge.report import PERCENT, Column, Number, Table
-from dialgauge.text import Note, counted, note_kind, some_of
+from dialgauge.text import REMARK, Note, counted, note_kind, some_of
 from dialgauge.trials.conversations import per_task_stands, rows
 from dialgauge.trials.words import coverage_sentence
 
@@ -150,15 +150,15 @@ class TrialsPairing(Pairing):
         tasks = {run.id: run.table("trials")["task"].unique(maintain_order=True).to_list() for run in runs}
         shared = set.intersection(*map(set, tasks.values())) if tasks else set()
         for run in runs:
-            found = [Note("complete" if run.coverage.complete else "coverage", coverage_sentence(run))]
+            found = [Note(REMARK if run.coverage.complete else "coverage", coverage_sentence(run))]
             if foreign := rows(run, "task_match", match="foreign"):
                 found.append(Note("integrity", f"{counted(len(foreign), 'conversation')} of another task"))
             found += [Note("verdict", note) for note in run.notes if note_kind(note) == "verdict"]
             if uneven := uneven_trials(run.details.get("pass_tasks", {})):
-                found.append(Note("uneven_trials", uneven))
+                found.append(Note(REMARK, uneven))
             if alone := [task for task in tasks[run.id] if task not in shared]:
                 listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
-                found.append(Note("not_shared", listed))
+                found.append(Note(REMARK, listed))
             notes += [Note(note.kind, f"{run.name}: {note}") for note in found]
         return [*notes, *super().warnings(runs)]
 
@@ -169,7 +169,7 @@ class TrialsPairing(Pairing):
         if len(set(trials.values())) > 1:
             listed = ", ".join(f"{name} {number:,}" for name, number in trials.items())
             sentence = f"the numbers of trials differ ({listed}): pass^k and Flips can be compared, TrialNoise cannot"
-            notes.append(Note("trials_differ", sentence))
+            notes.append(Note(REMARK, sentence))
         noted: dict[str, list[str]] = {}
         for run in runs:
             for note in run.notes:
