@@ -131,7 +131,9 @@ def test_an_outcome_that_a_task_accepts_besides_the_expected_one_is_right() -> N
 
 def test_advice_to_name_a_domain_is_followed_by_a_replay() -> None:
     log = desk_log("gold", 1)
-    assert answers(reviewed(log))["replay"].endswith("are not here (--domain FOLDER names them).")
+    told = answers(reviewed(log))
+    assert told["replay"].endswith("are not here (--domain FOLDER names them).")
+    assert told["fairness"] == "Not checked, for the same reason."
     assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 5 recorded rewards."
 
 

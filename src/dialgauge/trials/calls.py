@@ -16,9 +16,9 @@ Expected = TypeVar("Expected")
 def paired(
     expected: Sequence[Expected], made: Sequence[Call], *keys: Callable[[Expected | Call], str | None]
 ) -> list[int | None]:
-    """For each expected call the place of the one made for it: of those with the same first key, then the next.
+    """The place of the made call for each expected one: matched by the first key, what is left by the next.
 
-    A call is made for one only; a key of None pairs with nothing.
+    A made call matches one expected call at most; a key of None matches nothing.
     """
     pairs: list[int | None] = [None] * len(expected)
     spare = dict.fromkeys(range(len(made)))

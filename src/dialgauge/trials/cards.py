@@ -57,7 +57,7 @@ class TrialEvidence(Units):
         return other
 
     def part(self, name: str) -> TrialEvidence:
-        """A part of the reward, a score or a label; which of them a measure knows is its own affair."""
+        """A part of the reward, a score or a label, as the measure has it."""
         other = copy.copy(self)
         other.named = name
         return other
@@ -103,7 +103,7 @@ def _per_conversation(value: _Value, evidence: TrialEvidence, settings: Settings
 
 
 def _per_task(value: _Value, evidence: TrialEvidence, settings: Settings) -> UnitNumbers:
-    """Each conversation weighs as one of its task's: the mean over tasks of the means over their trials."""
+    """The mean over tasks of the means over their trials."""
     values = [
         None if attempt.end == "infrastructure" else value(attempt, settings, evidence.named)
         for attempt in evidence.attempts

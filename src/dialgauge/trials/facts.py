@@ -238,7 +238,7 @@ class _Records:
 
 
 def _ways_to_name(user: str, record: Mapping[str, Any]) -> Sequence[Sequence[str]]:
-    """Sets of texts in small letters, each of which tells who a user is."""
+    """Sets of lower-case texts, each of which identifies a user."""
     full, address = (record[key] if isinstance(record.get(key), Mapping) else {} for key in ("name", "address"))
     name = " ".join(str(full.get(key) or "") for key in ("first_name", "last_name")).strip()
     email, code = str(record.get("email") or ""), str(address.get("zip") or "")

@@ -56,7 +56,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
 
 class TrialLog:
-    """A log: who made it, its conversations in order, and each of them as an attempt at a task."""
+    """A log: its name, its conversations in order, and each of them as an attempt at a task."""
 
     def __init__(self, name: str, corpus: Corpus | Iterable[Dialogue], graders: Sequence[str] = ()) -> None:
         self.name = name

@@ -267,7 +267,7 @@ def _bounded(measure: Measure[Any], log: TrialLog) -> Measure[Any]:
 
 
 def _asked(names: Sequence[str]) -> list[Measure[Any]]:
-    """Measures by name; those of other families would not know what to do with logs."""
+    """The measures that are named; one of another family is an error."""
     asked = parse_measures(names)
     ours = [card.name for card in TRIAL_CARDS]
     for measure in asked:
@@ -278,7 +278,7 @@ def _asked(names: Sequence[str]) -> list[Measure[Any]]:
 
 
 def _usual(log: TrialLog, evidence: TrialEvidence) -> list[Measure[Any]]:
-    """Everything that the log says."""
+    """All measures that the log can be scored by."""
     ks = range(1, min(log.most_scored, log.trials) + 1) if log.has_verdicts else ()
     names = [f"{PASS}^{k}" for k in ks]
     names += [MEAN_REWARD, FLIPS, NOISE, COST, f"{COST}(of=agent)", f"{COST}(of=user)", TURNS, f"{TURNS}(of=user)"]

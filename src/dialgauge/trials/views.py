@@ -217,8 +217,8 @@ def fairness(run: Run) -> Table | None:
     look = "looks" if number == 1 else "look"
     table.answer = f"{number:,} of {tasks} {look} unfair: {named}." if unfair else f"None of {tasks} looks unfair."
     table.tone = "warn" if unfair else "good"
-    if run.details["audit"]["no_replay"] == "no world":
-        table.notes.append("Without the tools and records of its domain only what texts say is checked.")
+    if run.details["audit"]["no_replay"] == "no world":  # all that makes a task unfair shows in its world alone
+        table.answer, table.tone = "Not checked, for the same reason.", "plain"
     return table
 
 

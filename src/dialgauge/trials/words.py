@@ -21,7 +21,7 @@ ENDS: Mapping[str, str] = {
     "user_error": "the user failed",
     "infrastructure_error": "infrastructure failed",
 }
-#: What is to be known about a task. The unfair ones come first.
+#: Facts about tasks. Those that make a task unfair come first.
 UNFAIR = ("failing_write", "unsupported", "order_matters", "unidentified")
 FACTS: Mapping[str, str] = {
     "failing_write": "an expected write fails",

@@ -42,7 +42,7 @@ _TOLD = {
 #: Slots that can be told without need: those whose long name happens to stand in a list of short names.
 _SURPLUS = frozenset({"phone", "area", "type", "food", "internet", "parking", "stars"})
 _TELLING = frozenset({"inform", "recommend", "offerbook", "offerbooked"})
-#: What fills in an answer that the user waits for: the same, and confirmations.
+#: Acts that answer a request: those that tell, and confirmations.
 _ANSWERING = _TELLING | {"book"}
 _BOOKABLE = ("hotel", "restaurant", "train")
 _NO_VALUE = frozenset({"", "dont care", "not mentioned", "don't care", "dontcare", "do n't care"})
@@ -82,7 +82,7 @@ class CompatVerdict(Struct, frozen=True, gc=False):
     book: float | None
     #: Share of the goal's domains whose constraints and answers the database can satisfy.
     final: float
-    #: By domain, without the look at the database.
+    #: Success by domain, before the check against the database.
     domains: dict[str, bool]
     #: Why domains failed.
     failures: dict[str, tuple[TaskFailure, ...]]

@@ -20,7 +20,7 @@ from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, co
 from dialgauge.tasks.recordings.strict import StrictRules, StrictVerdict
 from dialgauge.worlds.domain import DomainGoal, DomainSearch, Failures, multiwoz_goal
 
-#: What parts the number of a trial from the id of its goal.
+#: Stands between the id of a goal and the number of a trial.
 _TRIAL = "#"
 #: The fact of an outcome that says that the system's acts were read from its words.
 ACTS_READ = "system acts"
@@ -32,7 +32,7 @@ class JudgedConversation(Struct, frozen=True, kw_only=True, gc=False):
     id: str
     #: The id that all trials of one goal share.
     goal: str
-    #: Those of the recorded goal.
+    #: The domains of the recorded goal.
     domains: tuple[str, ...]
     #: Does the user think it has all it wanted? None where it did not say.
     complete: bool | None

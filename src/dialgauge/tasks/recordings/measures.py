@@ -34,7 +34,7 @@ from dialgauge.tasks.recordings.strict import TaskOutcome
 FAMILY = "outcomes"
 STRICT, COMPAT = "strict", "compat"
 OUTCOME_RULES = (STRICT, COMPAT)
-#: How the reason begins why ConvLab-2's rules are not computed.
+#: Begins the reason why ConvLab-2's rules are not computed.
 NEEDS_ACTS = "needs acts"
 _ANY_RULES = ("mwzeval", "grounded", *OUTCOME_RULES)
 

@@ -44,7 +44,7 @@ def fails_in(search: DomainSearch, row: Entity, slot: str, value: str) -> bool:
 
 
 class Detour:
-    """Values to be tried first: stated, refused, revised. One of several that differ is enough to be refused."""
+    """Tracks a scripted first try: stated, refused, then changed. One value that differs is enough to be refused."""
 
     def __init__(self, service: Service, first: Mapping[str, str], then: Mapping[str, str]) -> None:
         self._same = service.same
@@ -75,7 +75,7 @@ class Thread:
         self.entity_slot = service.name_slot
         #: Is there a booking to be made?
         self.ordered = task is not None and task.book is not None
-        #: What a booking gives; where a service without rows is asked for without one, that is what is asked for.
+        #: The slots that a booking gives; none where a service without rows is asked for without a booking.
         self.gives: tuple[str, ...] = () if service.rows is None and not self.ordered else service.gives
         #: The row spoken of, and since when; ``dropped`` is when and why the one before was given up.
         self.row: Entity | None = None
@@ -91,17 +91,17 @@ class Thread:
         self.booking: tuple[Entity | None, Call, int] | None = None
         #: What the booking gives and was told since, of each slot in the last turn that told it; and was it confirmed?
         self.given: dict[str, ToldAnswer] = {}
-        #: What something was told of that nobody could read, and when; the empty slot is what came of a booking.
+        #: When a slot was told in words that nobody could read; the empty slot stands for the outcome of a booking.
         self.unread: dict[str, int] = {}
         #: Refusals of a booking that the user was not told: why, and when.
         self.untold_refusals: list[TaskFailure] = []
         self.confirmed = False
-        #: Bookings that were made again before the user had said anything more of the service, each beside another.
+        #: Bookings that were repeated before the user said anything more of the service.
         self.duplicate_bookings: list[TaskFailure] = []
-        #: All bookings, as failures where none was to be made.
+        #: All bookings, as the failures that they are if none was wanted.
         self.bookings: list[TaskFailure] = []
         self._spoken = False
-        #: What was sent, where a service without rows is asked for as if it had some.
+        #: The call that sent a taxi or the like: a service without rows, and no booking.
         self.sent: tuple[Call, int] | None = None
         self.attempts: list[tuple[Call, int]] = []
         self.search_detour = Detour(service, task.first, task.info) if task and task.first else None
