@@ -217,6 +217,5 @@ def find(run: str, conditions: Conditions, store: Stored, output: Json) -> None:
 def likeness(conversations: tuple[str, ...], corpus: Path, read_by: Reading, output: Json) -> None:
     """Compare users with people: acts, lengths and GCDF1."""
     named = formats.named_files(conversations)
-    compared = scoring.likeness(corpus, named, scoring.UserOptions(**given(read_by)))
-    table = scoring.likeness_table(compared, corpus.name)
+    table = scoring.likeness(corpus, named, scoring.UserOptions(**given(read_by)))
     output.present(report.Page(title=", ".join(named), tables={"likeness": table}))

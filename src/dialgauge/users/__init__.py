@@ -7,7 +7,7 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.users.config import GcdfConfig as GcdfConfig, load_config as load_config
-    from dialgauge.users.corpus_likeness import likeness as likeness, likeness_table as likeness_table
+    from dialgauge.users.corpus_likeness import likeness as likeness
     from dialgauge.users.figures import (
         BAR_WORDS as BAR_WORDS,
         PaperFigure as PaperFigure,

@@ -8,18 +8,17 @@ act is said and of how many turns a dialogue has (Keizer et al., 2010), and the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from msgspec import Struct, structs
 
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import read
-from dialgauge.report import PERCENT, Cell, Column, Number, Table, Value
+from dialgauge.report import PERCENT, Cell, Column, Number, Table
 from dialgauge.stats import SMOOTHING, cramer_von_mises, histogram, kullback_leibler, ratio_intervals
 from dialgauge.users.profile import PROFILES, chosen_profile
 from dialgauge.users.results import score_users
@@ -29,36 +28,12 @@ from dialgauge.users.scorer import UserOptions
 SaidAct: TypeAlias = tuple[str, str, str]
 Turns: TypeAlias = list[list[SaidAct]]
 
-
-class ActOverlap(Struct, frozen=True):
-    """Acts of all aligned turns: how many of the user's are people's, and the other way round."""
-
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    low: float | None
-    high: float | None
-
-
-class Likeness(Struct, frozen=True):
-    """One user beside people with the same goals."""
-
-    name: str
-    dialogues: int
-    turns: int
-    corpus_turns: int
-    acts: ActOverlap
-    #: The same where the values must be the same too, as they are written.
-    values: ActOverlap
-    #: Bits; of the user's acts from people's, and of the numbers of user turns in a dialogue.
-    kl_acts: float
-    kl_turns: float
-    smoothing: float
-    #: Cramér-von Mises: user turns in a dialogue, and acts in a turn.
-    cvm_turns: float
-    cvm_acts: float
-    i_gcdf1: float | None
-    r_gcdf1: float | None
+_NOTES = (
+    "Acts are compared turn by turn. After the first turn the contexts differ, so a different but correct act counts "
+    "as wrong. GCDF1 asks whether the goal was stated, in any order.",
+    f"KL: of the user's distribution from people's, {SMOOTHING:g} added to every count. Cramér–von Mises: root mean "
+    "square difference of the two distribution functions, 0 alike, 1 apart.",
+)
 
 
 def likeness(
@@ -66,44 +41,52 @@ def likeness(
     conversations: Mapping[str, str | Path],
     options: UserOptions | None = None,
     *,
-    smoothing: float = SMOOTHING,
     resamples: int = 1000,
     seed: int = 0,
-) -> list[Likeness]:
+) -> Table:
     """Each user beside the people of a corpus, in the dialogues that both have; GCDF1 is of all its conversations."""
-    if not smoothing > 0:
-        raise DialgaugeError(f"smoothing must be more than 0, else what is never said is infinitely far ({smoothing})")
     chosen = options or UserOptions()
-    people, users = _acts(corpus, chosen), []
-    for name, source in conversations.items():
-        theirs = _acts(source, chosen)
-        shared = [key for key in people if key in theirs]
-        if not shared:
-            raise DialgaugeError(f"it shares no dialogue with the corpus {corpus}", file=str(source))
-        scores = score_users({name: source}, options=chosen, resamples=0)[0].scores
-        pairs = [(people[key], theirs[key]) for key in shared]
-        sides = [[pair[side] for pair in pairs] for side in (0, 1)]
-        real_lengths, lengths = ([len(turns) for turns in side] for side in sides)
-        real_sizes, sizes = ([len(acts) for turns in side for acts in turns] for side in sides)
-        real, simulated = (Counter(act[:2] for turns in side for acts in turns for act in acts) for side in sides)
-        users.append(
-            Likeness(
-                name=name,
-                dialogues=len(shared),
-                turns=sum(lengths),
-                corpus_turns=sum(real_lengths),
-                acts=_overlap(pairs, 2, resamples, seed),
-                values=_overlap(pairs, 3, resamples, seed),
-                kl_acts=kullback_leibler(real, simulated, smoothing),
-                kl_turns=kullback_leibler(histogram(real_lengths), histogram(lengths), smoothing),
-                smoothing=smoothing,
-                cvm_turns=cramer_von_mises(lengths, real_lengths),
-                cvm_acts=cramer_von_mises(sizes, real_sizes),
-                i_gcdf1=scores["I-GCDF1"].value,
-                r_gcdf1=scores["R-GCDF1"].value,
-            )
-        )
-    return users
+    people = _acts(corpus, chosen)
+    users = [_compared(people, source, chosen, resamples, seed) for source in conversations.values()]
+    table = Table(f"Users beside the people of {Path(corpus).name}", ["measure", *map(Column, conversations)])
+    for title in users[0]:
+        table.add(title, *(user[title] for user in users))
+    table.notes += _NOTES
+    return table
+
+
+def _compared(
+    people: Mapping[str, Turns], source: str | Path, options: UserOptions, resamples: int, seed: int
+) -> dict[str, Cell]:
+    """One user's column of the table, by row."""
+    theirs = _acts(source, options)
+    pairs = [(people[key], theirs[key]) for key in people if key in theirs]
+    if not pairs:
+        raise DialgaugeError("it shares no dialogue with the corpus", file=str(source))
+    scores = score_users(source, options=options, resamples=0)[0].scores
+    sides = [[pair[side] for pair in pairs] for side in (0, 1)]
+    real_lengths, lengths = ([len(turns) for turns in side] for side in sides)
+    real_sizes, sizes = ([len(acts) for turns in side for acts in turns] for side in sides)
+    real, simulated = (Counter(act[:2] for turns in side for acts in turns for act in acts) for side in sides)
+
+    def distance(value: float) -> Cell:
+        return Cell(value, number=Number(3))
+
+    return {
+        "dialogues that both have": Cell(len(pairs), number=Number()),
+        "user turns": Cell(sum(lengths), number=Number()),
+        "people's turns": Cell(sum(real_lengths), number=Number()),
+        **_overlap(pairs, 2, "", resamples, seed),
+        **_overlap(pairs, 3, " with values", resamples, seed),
+        "KL of acts, bits": distance(kullback_leibler(real, simulated, SMOOTHING)),
+        "KL of turns per dialogue, bits": distance(
+            kullback_leibler(histogram(real_lengths), histogram(lengths), SMOOTHING)
+        ),
+        "Cramér–von Mises, turns per dialogue": distance(cramer_von_mises(lengths, real_lengths)),
+        "Cramér–von Mises, acts per turn": distance(cramer_von_mises(sizes, real_sizes)),
+        "I-GCDF1": Cell(scores["I-GCDF1"].value, number=PERCENT),
+        "R-GCDF1": Cell(scores["R-GCDF1"].value, number=PERCENT),
+    }
 
 
 def _acts(source: str | Path, options: UserOptions) -> dict[str, Turns]:
@@ -129,8 +112,13 @@ def _acts(source: str | Path, options: UserOptions) -> dict[str, Turns]:
     return dialogues
 
 
-def _overlap(pairs: Sequence[tuple[Turns, Turns]], parts: int, resamples: int, seed: int) -> ActOverlap:
-    """Turn by turn; a turn that only one side has is all wrong, or all missed."""
+def _overlap(
+    pairs: Sequence[tuple[Turns, Turns]], parts: int, words: str, resamples: int, seed: int
+) -> dict[str, Cell]:
+    """How many acts of a user are people's, and the other way round, turn by turn.
+
+    Only the first ``parts`` of an act must agree. A turn that only one side has is all wrong, or all missed.
+    """
     rows = []
     for pair in pairs:
         sums = np.zeros(3)
@@ -143,40 +131,10 @@ def _overlap(pairs: Sequence[tuple[Turns, Turns]], parts: int, resamples: int, s
     low, high = (None, None)
     if resamples and both.sum():
         low, high = map(float, ratio_intervals([doubled], [both], resamples=resamples, seed=seed, bounds=(0.0, 1.0))[0])
-    precision, recall = _share(hits.sum(), given.sum()), _share(hits.sum(), wanted.sum())
-    return ActOverlap(precision, recall, _share(doubled.sum(), both.sum()), low, high)
-
-
-def _share(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole else None
-
-
-def likeness_table(users: Sequence[Likeness], corpus: str) -> Table:
-    """All users side by side: what is measured against people, and GCDF1, which is against the goal."""
-    table = Table(f"Users beside the people of {corpus}", ["measure", *(Column(user.name) for user in users)])
-
-    def add(title: str, values: Iterable[Cell | Value], number: Number) -> None:
-        cells = (value if isinstance(value, Cell) else Cell(value) for value in values)
-        table.add(title, *(structs.replace(cell, number=number) for cell in cells))
-
-    bits, distance = Number(3), Number(3)
-    add("dialogues that both have", (user.dialogues for user in users), Number())
-    add("user turns", (user.turns for user in users), Number())
-    add("people's turns", (user.corpus_turns for user in users), Number())
-    for words, overlaps in (("", [user.acts for user in users]), (" with values", [user.values for user in users])):
-        add(f"act precision{words}", (each.precision for each in overlaps), PERCENT)
-        add(f"act recall{words}", (each.recall for each in overlaps), PERCENT)
-        add(f"act F1{words}", (Cell(each.f1, each.low, each.high) for each in overlaps), PERCENT)
-    add("KL of acts, bits", (user.kl_acts for user in users), bits)
-    add("KL of turns per dialogue, bits", (user.kl_turns for user in users), bits)
-    add("Cramér–von Mises, turns per dialogue", (user.cvm_turns for user in users), distance)
-    add("Cramér–von Mises, acts per turn", (user.cvm_acts for user in users), distance)
-    add("I-GCDF1", (user.i_gcdf1 for user in users), PERCENT)
-    add("R-GCDF1", (user.r_gcdf1 for user in users), PERCENT)
-    table.notes = [
-        "Acts are compared turn by turn. After the first turn the contexts differ, so a different but correct act "
-        "counts as wrong. GCDF1 asks whether the goal was stated, in any order.",
-        f"KL: of the user's distribution from people's, {users[0].smoothing:g} added to every count. Cramér–von Mises: "
-        "root mean square difference of the two distribution functions, 0 alike, 1 apart.",
-    ]
-    return table
+    shares = {"precision": (hits, given), "recall": (hits, wanted), "F1": (doubled, both)}
+    cells = {
+        f"act {name}{words}": Cell(float(part.sum() / whole.sum()) if whole.sum() else None, number=PERCENT)
+        for name, (part, whole) in shares.items()
+    }
+    cells[f"act F1{words}"] = Cell(cells[f"act F1{words}"].value, low, high, number=PERCENT)
+    return cells

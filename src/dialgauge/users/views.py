@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,7 +34,7 @@ from dialgauge.report import (
 from dialgauge.runs import Run
 from dialgauge.text import counted
 from dialgauge.users.acts import EQUALS
-from dialgauge.users.causes import LIMIT, LOOP, STUCK, main_confusion, misheard
+from dialgauge.users.causes import main_confusion, misheard
 from dialgauge.users.figures import BEHAVIOURS, FIGURES, PaperFigure, figure_table, paper_figure, slot_table
 from dialgauge.users.labels import meaning, whole_label
 from dialgauge.users.measures import HEADS, SIDES, loss_name
@@ -225,13 +225,13 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     for number, turn in enumerate(dialogue.turns):
         own = [row for row in points if row["turn"] == number]
         beside = [_acts(turn.acts or (), turn.heard)] if turn.acts or turn.heard else []
-        beside += [_rulings(own, loops)] if own else []
+        beside += [_rulings(own)] if own else []
         marks = list(_marks(number, own, loops))
         turns.append(Turn(number=number, speaker=turn.speaker, text=turn.text, marks=marks, beside=beside))
     unsaid = [row for row in points if row["turn"] is None or row["turn"] >= len(dialogue.turns)]
     tables = {
         "scores": _scores(points),
-        "unsaid": _rulings(unsaid, loops, "Never said"),
+        "unsaid": _rulings(unsaid, "Never said"),
         "loops": _loops(loops),
         "goal": _goal(facts),
         "warnings": _warnings(facts, _rows(run, "failures", dialogue.id)),
@@ -371,14 +371,14 @@ def _act_text(act: Act) -> str:
     return f"{act.name}({act.slot}{'=' if act.slot and act.values else ''}{'|'.join(act.values)})"
 
 
-def _rulings(rows: Iterable[Mapping[str, Any]], loops: Rows, title: str = "") -> Table:
+def _rulings(rows: Iterable[Mapping[str, Any]], title: str = "") -> Table:
     """Points won and lost, the lost ones first; why stands below them, once for all that it is the reason of."""
     table = Table(title, ["verdict", "item", Column("domain", spare=1), *_COUNTS, Column("cause", spare=1)])
     because: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: -_sum([row], "fp", "fn")):
         lost = _sum([row], "fp", "fn") > 0
         tone: Tone = "bad" if lost else "good" if row["tp"] else "plain"
-        reason = _because(row["behaviours"] or (), row["turn"], loops)
+        reason = "; ".join(map(meaning, row["behaviours"] or ()))
         counts = (row[name] or None for name in _COUNTS)
         cause = row["cause"] if lost else None
         item = _item(row["item"])
@@ -388,29 +388,8 @@ def _rulings(rows: Iterable[Mapping[str, Any]], loops: Rows, title: str = "") ->
     return table
 
 
-def _because(labels: Collection[str], turn: int | None, loops: Rows) -> str:
-    """The reasons of a verdict in words. An excuse that no longer counts is none; a loop is named with its cause."""
-    if LIMIT in labels:
-        excuses = [meaning(label) for label in labels if label not in (LIMIT, LOOP)]
-        parts = [f"{meaning(LIMIT)} (the excuse was: {'; '.join(excuses)})"]
-    else:
-        parts = [meaning(label) for label in labels if label not in (LOOP, STUCK)]
-    if LOOP in labels or STUCK in labels:
-        inside = [loop for loop in loops if turn is not None and loop["first_turn"] < turn <= loop["last_turn"]]
-        kind = meaning(LOOP if LOOP in labels else STUCK)
-        named = [f"{kind} ({_loop_turns(loop)}): {_loop_cause(loop)}" for loop in (*inside, *loops[-1:])[:1]]
-        parts += named or [kind]
-    return "; ".join(parts)
-
-
 def _loop_turns(loop: Mapping[str, Any]) -> str:
     return f"turns {loop['first_turn']}–{loop['last_turn']}"
-
-
-def _loop_cause(loop: Mapping[str, Any]) -> str:
-    """Why a loop came about, in words, with the main confusion behind it."""
-    confusion = f" ({words})" if (words := main_confusion(loop)) else ""
-    return f"{CAUSES.get(loop['cause'], loop['cause'])}{confusion}"
 
 
 def _scores(points: Rows) -> Table:
@@ -428,10 +407,12 @@ def _scores(points: Rows) -> Table:
 
 
 def _loops(loops: Rows) -> Table:
-    table = Table("Loops", ["turns", "repeats", "acts", "cause", "why"])
+    table = Table("Loops", ["turns", "repeats", "acts", "cause", "main confusion"])
     for loop in loops:
         acts = ", ".join(loop["acts"] or ())
-        table.add(_loop_turns(loop), loop["repeats"], acts, loop["cause"], _loop_cause(loop))
+        table.add(_loop_turns(loop), loop["repeats"], acts, loop["cause"], main_confusion(loop) or None)
+    used = {loop["cause"] for loop in loops}
+    table.notes += [f"{cause}: {words}." for cause, words in CAUSES.items() if cause in used]
     return table
 
 
