@@ -47,6 +47,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("DIALGAUGE_DATA") or ROOT.parent / "shared" / "data").resolve()
 COMMANDS = ROOT / "tools" / "golden_commands.txt"
 GOLDENS = ROOT / "tools" / "goldens.json"
+#: Beginnings of the names of commands that have no --json.
+WITHOUT_JSON = ("demo", "babi-train", "data-convert")
 #: Fields that differ from run to run or from version to version.
 PASSING = frozenset({"created", "command", "seconds", "versions", "schema", "schema_version"})
 #: Fields whose texts are sentences. A number in them, such as that of a message, is compared.
@@ -179,14 +181,14 @@ def run_command(name: str, words: list[str], folder: Path) -> Parts:
     """Run a command of this checkout in a new folder, and read what it left there."""
     folder.mkdir()
     own = {"PYTHONPATH": str(ROOT / "src"), "DIALGAUGE_DATA": str(DATA), "DIALGAUGE_RUNS": str(folder / "runs")}
-    # The demo alone has no --json.
-    call = [sys.executable, "-m", "dialgauge", *words, *([] if name == "demo" else ["--json", "output.json"])]
+    written = not name.startswith(WITHOUT_JSON)
+    call = [sys.executable, "-m", "dialgauge", *words, *(["--json", "output.json"] if written else [])]
     began = time.perf_counter()
     result = subprocess.run(
         call, cwd=folder, env=os.environ | own | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False
     )
     print(f"{name:20}{time.perf_counter() - began:6.1f} s", flush=True)
-    if result.returncode not in (0, 1) or not (name == "demo" or (folder / "output.json").exists()):
+    if result.returncode not in (0, 1) or (written and not (folder / "output.json").exists()):
         print(f"{name} FAILED: {result.stderr.strip()[-500:]}", flush=True)
         return {}
     parts = read_parts(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +21,7 @@ from dialgauge.cli.options import (
     Advanced,
     Whole,
     bundle,
-    measures_of,
+    measures_option,
     named_settings,
     names_of,
     option,
@@ -79,30 +79,48 @@ class Replies:
 _SET = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Model setting: dim=64, device=cuda; repeatable."
 )
-_MODEL = click.option(
-    "--model",
-    default=DEFAULT_MODEL,
-    metavar="NAME|FOLDER|URL",
-    shell_complete=MODELS,
-    help="A model or agent such as tfidf or memn2n, the folder of a trained model, or the address of a bot.",
-)
 
 
+@options
 class Bot:
     """Who answers: a model to train, a trained one in a folder, an agent, or a bot at an address."""
 
-    def __init__(self, model: str, settings: Sequence[str]) -> None:
-        self.model = model
-        self.settings = named_settings(settings, "--set")
+    model: str = option(
+        "--model",
+        default=DEFAULT_MODEL,
+        metavar="NAME|FOLDER|URL",
+        shell_complete=MODELS,
+        help="A model or agent such as tfidf or memn2n, the folder of a trained model, or the address of a bot.",
+    )
+    given: tuple[str, ...] = option(
+        "--set", multiple=True, metavar="NAME=VALUE", help="Model setting: dim=64, device=cuda; repeatable."
+    )
+
+    def __post_init__(self) -> None:
         names = {*rankers.ranker_names(), *agents.agent_names()}
-        self.url = model if "://" in model else ""
-        self.folder = Path(model) if not self.url and model not in names and Path(model).is_dir() else None
-        if self.url:
-            refuse("--model names a bot at an address", names=("settings",))
-        elif self.folder is None and model not in names:
-            raise DialgaugeError(f"unknown model or agent '{model}'.{nearest(model, names)}")
-        own = self.folder is not None or (model not in agents.BUILT_IN and model in rankers.ranker_names())
-        self.is_agent = not own
+        if self.url and self.given:
+            raise DialgaugeError("--model names a bot at an address; leave out --set")
+        if not self.url and self.folder is None and self.model not in names:
+            raise DialgaugeError(f"unknown model or agent '{self.model}'.{nearest(self.model, names)}")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return named_settings(self.given, "--set")
+
+    @property
+    def url(self) -> str:
+        return self.model if "://" in self.model else ""
+
+    @property
+    def folder(self) -> Path | None:
+        named = self.url or self.model in (*rankers.ranker_names(), *agents.agent_names())
+        return Path(self.model) if not named and Path(self.model).is_dir() else None
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is no model."""
+        is_model = self.model in rankers.ranker_names() and self.model not in agents.BUILT_IN
+        return self.folder is None and not is_model
 
     def agent(self) -> agents.Agent:
         """The agent, or the bot at the address."""
@@ -257,51 +275,33 @@ def train(folder: Path, model: str, settings: tuple[str, ...], replies: Replies,
     out.page(report.run_page(run, ["epochs"]))
 
 
+@options
+class Evaluation:
+    """Which dialogues are answered, and what is measured."""
+
+    split: tuple[Literal["dev", "tst", "tst-OOV"], ...] = option(
+        "--split",
+        type=click.Choice(["dev", "tst", "tst-OOV"]),
+        multiple=True,
+        help="Repeatable. Default: all there are.",
+    )
+    transfer: bool = option("--transfer", is_flag=True, help="On what it was not trained on.")
+    world: str | None = option(
+        "--world", metavar="NAME|FILE", shell_complete=WORLDS, help="Simulate: restaurant, bakery or a YAML file."
+    )
+    live: bool = option("--live", is_flag=True, help="Let it talk with simulated users of --world.")
+    dialogues: int = option(
+        "--dialogues", type=Whole(1, 100_000), default=200, cls=Advanced, help="With --world, --live: how many."
+    )
+    measures: tuple[str, ...] = measures_option("hits@1,MRR, ... or default.", "responses")
+    attention: int = option(
+        "--attention", type=Whole(0, 100_000), default=0, help="Keep attention in the first N dialogues."
+    )
+
+
 @babi.command()
-@click.option(
-    "--split", type=click.Choice(["dev", "tst", "tst-OOV"]), multiple=True, help="Repeatable. Default: all there are."
-)
-@click.option("--transfer", is_flag=True, help="On what it was not trained on.")
-@click.option(
-    "--world",
-    metavar="NAME|FILE",
-    shell_complete=WORLDS,
-    help="Simulate: restaurant, bakery or a YAML file.",
-)
-@click.option(
-    "--live",
-    is_flag=True,
-    help="Let it talk with simulated users of --world.",
-)
-@click.option(
-    "--dialogues", "dialogs", type=Whole(1, 100_000), default=200, cls=Advanced, help="With --world, --live: how many."
-)
-@click.option(
-    "-m",
-    "--measures",
-    "measures",
-    multiple=True,
-    shell_complete=measures_of("responses"),
-    help="hits@1,MRR, ... or default.",
-)
-@click.option("--attention", type=Whole(0, 100_000), default=0, help="Keep attention in the first N dialogues.")
-@_MODEL
-@_SET
-@bundle(replies=Replies, output=Output, gates=Gates)
-def evaluate(
-    split: tuple[Literal["dev", "tst", "tst-OOV"], ...],
-    transfer: bool,
-    world: str | None,
-    live: bool,
-    dialogs: int,
-    measures: tuple[str, ...],
-    attention: int,
-    model: str,
-    settings: tuple[str, ...],
-    replies: Replies,
-    output: Output,
-    gates: Gates,
-) -> int:
+@bundle(asked=Evaluation, bot=Bot, replies=Replies, output=Output, gates=Gates)
+def evaluate(asked: Evaluation, bot: Bot, replies: Replies, output: Output, gates: Gates) -> int:
     """Evaluate a model, an agent or a bot over HTTP: per-response, per-dialog, hits@10, MRR, by class of reply.
 
     A model is trained on --data first, unless its folder is named; with --transfer, --world or --live it gets the
@@ -310,15 +310,14 @@ def evaluate(
 
     Exit code 1: in conversation, the bot failed. Exit code 3: a check failed.
     """
-    bot = Bot(model, settings)
-    if live:
+    if asked.live:
         refuse("in conversation there are no splits", Gates, names=("split", "transfer", "measures", "attention"))
-        return _converse(world or restaurant.DEFAULT_WORLD, dialogs, bot, replies, output)
+        return _converse(asked.world or restaurant.DEFAULT_WORLD, asked.dialogues, bot, replies, output)
     gate = gates.gate(output.store, "responses")
-    chosen = responses.reply_measures(measures) if measures else None
-    if world is not None:
+    chosen = responses.reply_measures(asked.measures) if asked.measures else None
+    if asked.world is not None:
         refuse("--world simulates the dialogues", names=("data", "logs", "candidates", "facts"))
-        task = _world_task(world, replies.number(bot.folder), dialogs, replies.seed or 0)
+        task = _world_task(asked.world, replies.number(bot.folder), asked.dialogues, replies.seed or 0)
     else:
         task = replies.load(bot.folder)
     ready: rankers.ReplyModel | responses.Replier
@@ -326,14 +325,16 @@ def evaluate(
         ready = agents.HttpBot(bot.url)
     elif bot.is_agent:
         ready = responses.agent_replier(bot.agent(), task, bot.settings)
-    elif transfer or world is not None:
+    elif asked.transfer or asked.world is not None:
         ready = bot.load()
         ready.move(task.candidates, task.facts)
     elif bot.folder is not None:
         ready = bot.load(task)
     else:
         ready = bot.fit(replies.seed, lambda: task)
-    made = responses.evaluate_bot(ready, task, splits=split, measures=chosen, attention=attention, progress=OnScreen())
+    made = responses.evaluate_bot(
+        ready, task, splits=asked.split, measures=chosen, attention=asked.attention, progress=OnScreen()
+    )
     stored = output.store_runs(made)
     checks = gate.check(stored)
     output.present(responses.replies_page(stored), runs=stored, checks=checks)
@@ -419,17 +420,14 @@ def table(
 
 
 @babi.command()
-@_MODEL
-@_SET
-@bundle(replies=Replies)
-def chat(model: str, settings: tuple[str, ...], replies: Replies) -> None:
+@bundle(bot=Bot, replies=Replies)
+def chat(bot: Bot, replies: Replies) -> None:
     """Talk to a model or an agent in the terminal.
 
     An empty line (or `<SILENCE>`) lets the bot continue. API calls are answered by the knowledge base, and the bot
     speaks again. A bot that knows none of your words says so. `restart` starts a new dialog; `exit` or end of input
     quits.
     """
-    bot = Bot(model, settings)
     task = replies.load(bot.folder, ("trn", "dev"))
     system: agents.Agent
     if bot.is_agent:

@@ -253,6 +253,18 @@ TOOL_DOMAINS = names_of("worlds", "installed_domains")
 WORLDS = names_of("worlds.restaurant", "BUILT_IN")
 
 
+def measures_option(help: str, *families: str) -> Any:
+    """The option ``-m`` of a command that scores."""
+    complete = measures_of(*families)
+    return option("-m", "--measures", multiple=True, metavar="NAMES", shell_complete=complete, help=help)
+
+
+def format_option() -> Any:
+    """The option ``--format`` of a command that reads files."""
+    about = "Input format; overrides format detection."
+    return option("--format", metavar="NAME", shell_complete=FORMATS, help=about)
+
+
 def named_settings(given: Iterable[str], option: str) -> dict[str, str]:
     """Settings given as NAME=VALUE."""
     settings = {}

@@ -14,7 +14,7 @@ import msgspec
 
 from dialgauge import comparison, explorer, report, runs as run_store, users
 from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
-from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_of, option, options, refuse
+from dialgauge.cli.options import PATH, RUN, Advanced, Real, Whole, bundle, measures_option, option, options, refuse
 from dialgauge.cli.output import Figures, Json, Stored, Tables
 from dialgauge.cli.screen import confirm, err, write_file
 from dialgauge.errors import DialgaugeError
@@ -75,14 +75,7 @@ def show(
 class Tests:
     """What is compared, how it is tested, and what is shown."""
 
-    measures: tuple[str, ...] = option(
-        "-m",
-        "--measures",
-        multiple=True,
-        metavar="NAMES",
-        shell_complete=measures_of("tracking"),
-        help="Measures, comma-separated: JGA, FGA@0.5, ...",
-    )
+    measures: tuple[str, ...] = measures_option("Measures, comma-separated: JGA, FGA@0.5, ...", "tracking")
     only: tuple[str, ...] = option(
         "--only",
         multiple=True,

@@ -17,7 +17,7 @@ from dialgauge.cli.options import (
     Advanced,
     bundle,
     given,
-    measures_of,
+    measures_option,
     names_of,
     option,
     options,
@@ -34,14 +34,7 @@ SELF = "self"
 class Scoring:
     """What is scored, how gold files and predictions are read, and which of their turns count."""
 
-    measures: tuple[str, ...] = option(
-        "-m",
-        "--measures",
-        multiple=True,
-        metavar="NAMES",
-        shell_complete=measures_of("tracking"),
-        help="JGA,FGA@0.5(rule=paper), ... or all.",
-    )
+    measures: tuple[str, ...] = measures_option("JGA,FGA@0.5(rule=paper), ... or all.", "tracking")
     profile: tuple[str, ...] = option(
         "-p",
         "--profile",

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from dialgauge import report, tasks as scoring, trials
 from dialgauge.cli.app import EXIT_INCOMPLETE, command, group
 from dialgauge.cli.gates import Gates
-from dialgauge.cli.options import FORMATS, PATH, TOOL_DOMAINS, bundle, given, measures_of, option, options
+from dialgauge.cli.options import PATH, TOOL_DOMAINS, bundle, format_option, given, measures_option, option, options
 from dialgauge.cli.output import OnScreen, Output, Resampling, named_systems, runs_page
 from dialgauge.errors import DialgaugeError
 from dialgauge.text import note_kind
@@ -29,14 +29,10 @@ tasks = group("tasks", "Was the job done? Responses scored against the user's go
 class Responses:
     """How responses are read and scored."""
 
-    measures: tuple[str, ...] = option(
-        "-m",
-        "--measures",
-        multiple=True,
-        metavar="NAMES",
-        shell_complete=measures_of("tasks"),
-        help="Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
+    measures: tuple[str, ...] = measures_option(
+        "Measures, comma-separated: Success, Inform(rules=grounded), Success[hotel], BLEU; or a list: 'richness', "
         "'all'.",
+        "tasks",
     )
     database: Path | None = option(
         "--database", type=PATH, metavar="FOLDER", help="MultiWOZ database. Default: the folder db next to GOLD."
@@ -89,13 +85,8 @@ def score(files: tuple[str, ...], responses: Responses, resampling: Resampling, 
 class Reviewing:
     """How logs are read and graded."""
 
-    measures: tuple[str, ...] = option(
-        "-m",
-        "--measures",
-        multiple=True,
-        metavar="NAMES",
-        shell_complete=measures_of("trials"),
-        help="Measures, comma-separated: pass^4, Reward[DB], Cost(of=agent), pass^1[NAME] of a score.",
+    measures: tuple[str, ...] = measures_option(
+        "Measures, comma-separated: pass^4, Reward[DB], Cost(of=agent), pass^1[NAME] of a score.", "trials"
     )
     domain: str | None = option(
         "--domain",
@@ -112,9 +103,7 @@ class Reviewing:
     truth: str | None = option(
         "--truth", metavar="GRADER", help="Correct the others' pass rates by this grader's verdicts."
     )
-    format: str | None = option(
-        "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
-    )
+    format: str | None = format_option()
     success: str | None = option("--success", metavar="FIELD", help="The field of a log that says whether it passed.")
 
 

@@ -10,12 +10,12 @@ from dialgauge import formats, report, users as scoring
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
-    FORMATS,
     PATH,
     RUN,
     bundle,
+    format_option,
     given,
-    measures_of,
+    measures_option,
     named_settings,
     names_of,
     option,
@@ -37,15 +37,19 @@ class Reading:
         shell_complete=names_of("users", "shipped"),
         help="Dataset profile: multiwoz21, multiwoz21-people, a YAML file, or the folder of a domain.",
     )
-    format: str | None = option(
-        "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
-    )
+    format: str | None = format_option()
 
 
 @options
 class Scoring(Reading):
     """How conversations are read and scored."""
 
+    measures: tuple[str, ...] = measures_option("Measures, comma-separated; 'all' includes plugins.", "users")
+    mode: str | None = option(
+        "--mode",
+        type=click.Choice(["reference", "recommended"]),
+        help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
+    )
     config: Path | None = option("--config", type=PATH, help="Scoring options (YAML).")
     overrides: tuple[str, ...] = option(
         "--set",
@@ -68,28 +72,9 @@ users = group(
     required=True,
     help="Recorded conversations: one source (file, folder, NAME=FILE, ...) per user model.",
 )
-@click.option(
-    "-m",
-    "--measures",
-    multiple=True,
-    metavar="NAMES",
-    shell_complete=measures_of("users"),
-    help="Measures, comma-separated; 'all' includes plugins.",
-)
-@click.option(
-    "--mode",
-    type=click.Choice(["reference", "recommended"]),
-    help="'reference': identical to the authors' evaluator; 'recommended': with its bugs fixed.",
-)
 @bundle(scored_by=Scoring, resampling=Resampling, output=Output, gates=Gates)
 def score(
-    conversations: tuple[str, ...],
-    measures: tuple[str, ...],
-    mode: str | None,
-    scored_by: Scoring,
-    resampling: Resampling,
-    output: Output,
-    gates: Gates,
+    conversations: tuple[str, ...], scored_by: Scoring, resampling: Resampling, output: Output, gates: Gates
 ) -> int:
     """Score how users express their goals: I-GCDF1, R-GCDF1.
 
@@ -101,11 +86,12 @@ def score(
     """
     gate = gates.gate(output.store, "users")
     how = given(scored_by)
+    measures, mode = how.pop("measures", ["default"]), how.pop("mode", None)
     how["overrides"] = (*scored_by.overrides, *([f"mode={mode}"] if mode else ()))
     results = scoring.score_users(
         named_systems(conversations),
         options=scoring.UserOptions(**how),
-        measures=measures or ["default"],
+        measures=measures,
         progress=OnScreen(),
         **given(resampling),
     )
@@ -118,9 +104,7 @@ def score(
 class Judging:
     """How faults are looked for."""
 
-    format: str | None = option(
-        "--format", metavar="NAME", shell_complete=FORMATS, help="Input format; overrides format detection."
-    )
+    format: str | None = format_option()
     judge: str | None = option(
         "--judge", metavar="URL|local", help="Also ask a language model, which only adds faults."
     )
