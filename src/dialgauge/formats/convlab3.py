@@ -45,8 +45,6 @@ class _Turn(Struct, gc=False):
     utt_idx: int | None = None
     dialogue_acts: _Acts | UnsetType = UNSET
     state: dict[str, Raw] | UnsetType = UNSET
-    db_results: Raw = Raw()
-    booked: Raw = Raw()
 
 
 class _Goal(Struct, gc=False):
@@ -60,9 +58,6 @@ class _Dialogue(Struct, gc=False):
     turns: list[_Turn]
     domains: tuple[str, ...] = ()
     goal: _Goal | None = None
-    original_id: Raw = Raw()
-    dataset: Raw = Raw()
-    data_split: Raw = Raw()
 
 
 _DIALOGUES = Listed(_Dialogue)
@@ -87,7 +82,6 @@ class ConvLab3(DialogueFormat):
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
         states = ConvlabStates(part)
         for raw in _DIALOGUES.read(part, notes):
-            _note_dropped(raw, notes)
             try:
                 turns = tuple([_turn(turn, number, states) for number, turn in enumerate(raw.turns)])
             except DialgaugeError as error:
@@ -113,14 +107,6 @@ class ConvlabStates:
     def read(self, raw: dict[str, Raw]) -> State:
         """One state."""
         return {domain: slots for domain, content in raw.items() if (slots := self._slots(bytes(content)))}
-
-
-def _note_dropped(raw: _Dialogue, notes: Notes) -> None:
-    notes.add("field original_id dropped", int(bool(raw.original_id)))
-    for name in ("dataset", "data_split"):
-        notes.add(f"field {name} dropped", int(bool(getattr(raw, name))))
-    notes.add("field db_results dropped", sum([len(turn.db_results) > len(b"{}") for turn in raw.turns]))
-    notes.add("field booked dropped", sum([len(turn.booked) > len(b"{}") for turn in raw.turns]))
 
 
 def _turn(raw: _Turn, number: int, states: ConvlabStates) -> Turn:
@@ -224,9 +210,6 @@ class _UnifiedDomain(Struct, gc=False):
 
 class _UnifiedOntology(Struct, gc=False):
     domains: dict[str, _UnifiedDomain]
-    intents: Raw = Raw()
-    state: Raw = Raw()
-    dialogue_acts: Raw = Raw()
 
 
 _UNIFIED = msgspec.json.Decoder(_UnifiedOntology)
@@ -246,8 +229,6 @@ class ConvLab3Ontology(ResourceFormat):
 
     def load(self, part: Part, notes: Notes) -> Resource:
         raw = decode(_UNIFIED, part.read(), part)
-        for name in ("intents", "state", "dialogue_acts"):
-            notes.add(f"field {name} of the ontology dropped", int(bool(getattr(raw, name))))
         domains = raw.domains.items()
         slots = ((domain, name, slot.spec()) for domain, held in domains for name, slot in held.slots.items())
         return ontology_of(slots, part)

@@ -33,8 +33,8 @@ class _Entry(Struct, gc=False):
     metadata: dict[str, Raw] | None = None
     #: 2.0 has the words "No Annotation" where an annotator gave none.
     dialog_act: dict[str, list[tuple[str, str]]] | str | None = None
+    #: For evaluators.
     span_info: Raw = Raw()
-    coreference: Raw = Raw()
 
 
 class MultiWozDialogue(Struct, gc=False):
@@ -101,13 +101,10 @@ class _Reader:
 
     def dialogue(self, identifier: str, raw: MultiWozDialogue) -> Dialogue:
         turns = tuple(self._turns(raw.log))
-        goal = read_goal(raw.goal, self._part, self._notes) if raw.goal else None
+        goal = read_goal(raw.goal, self._part) if raw.goal else None
         return Dialogue(id=identifier, turns=turns, goal=goal, domains=tuple(goal.tasks) if goal else ())
 
     def _turns(self, log: list[_Entry]) -> Iterator[Turn]:
-        spans = sum(len(entry.span_info) > len(b"[]") for entry in log)
-        self._notes.add("field span_info dropped (it counts words, not characters)", spans)
-        self._notes.add("field coreference dropped", sum(bool(entry.coreference) for entry in log))
         for number, entry in enumerate(log):
             acts = self._acts(entry)
             if number % 2:
@@ -163,26 +160,23 @@ class _Reader:
         return tuple([act(name, slot, value) for name, pairs in entry.dialog_act.items() for slot, value in pairs])
 
 
-def read_goal(raw: dict[str, Raw], part: Part, notes: Notes) -> Goal:
+def read_goal(raw: dict[str, Raw], part: Part) -> Goal:
     """The goal of a dialogue, a task for each domain that it has."""
     tasks = {
-        domain: _task(decode(_TASK, content, part), notes)
+        domain: _task(decode(_TASK, content, part))
         for domain, content in raw.items()
         if domain not in _NOT_DOMAINS and bytes(content) != _EMPTY_OBJECT
     }
     message: list[str] | str = decode(_MESSAGE, raw["message"], part) if "message" in raw else []
-    notes.add("goal field topic dropped", int("topic" in raw))
     return Goal(tasks=tasks, message=(message,) if isinstance(message, str) else tuple(message))
 
 
-def _task(raw: _Task, notes: Notes) -> Task:
+def _task(raw: _Task) -> Task:
     """A task without the flags ``invalid`` and ``pre_invalid`` of the tool that made the goals."""
     given = (raw.info, raw.fail_info, raw.book, raw.fail_book)
     info, fail_info, book, fail_book = (
         {slot: value for slot, value in each.items() if isinstance(value, str)} for each in given
     )
-    flags = sum(not isinstance(value, str) for each in given for value in each.values())
-    notes.add("goal flag dropped (invalid, pre_invalid)", flags)
     return Task(info=info, fail_info=fail_info, book=book, fail_book=fail_book, requests=tuple(raw.reqt))
 
 

@@ -29,7 +29,6 @@ class _Action(Struct, gc=False):
     act: str
     slot: str = ""
     values: Values = ()
-    canonical_values: Raw = Raw()
 
 
 class _Slot(Struct, gc=False):
@@ -38,7 +37,6 @@ class _Slot(Struct, gc=False):
     slot: str
     start: int | None = None
     exclusive_end: int | None = None
-    value: Raw = Raw()
 
 
 class _State(Struct, gc=False):
@@ -52,8 +50,6 @@ class _Frame(Struct, gc=False):
     actions: list[_Action] | UnsetType = UNSET
     slots: list[_Slot] | UnsetType = UNSET
     state: _State | UnsetType = UNSET
-    service_call: Raw = Raw()
-    service_results: Raw = Raw()
 
 
 class _Turn(Struct, gc=False):
@@ -105,28 +101,16 @@ class Sgd(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
             else:
                 yield dialogue
-        for what, count in reader.dropped.items():
-            notes.add(what, count)
 
     def write(self, dialogues: Iterable[Dialogue], out: IO[bytes], notes: Notes) -> None:
         write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
 class _Reader:
-    """One file's worth of reading, and what it leaves out."""
+    """One file's worth of reading."""
 
     def __init__(self) -> None:
         self._present = cache(present)
-        self.dropped = dict.fromkeys(
-            (
-                "field canonical_values of an action dropped",
-                "field value of a slot annotation dropped",
-                "slot annotation without a place in the text dropped",
-                "field service_call dropped",
-                "field service_results dropped",
-            ),
-            0,
-        )
 
     def dialogue(self, raw: _Dialogue) -> Dialogue:
         has_states = any(frame.state is not UNSET for turn in raw.turns for frame in turn.frames)
@@ -171,9 +155,6 @@ class _Reader:
         active = tuple([frame.service for frame in frames])
         if len(active) > 1 and len(set(active)) < len(active):
             raise DialgaugeError("it has two frames of one service; join them", turn=number)
-        for frame in frames:
-            self.dropped["field service_call dropped"] += bool(frame.service_call)
-            self.dropped["field service_results dropped"] += bool(frame.service_results)
         acts, spans = self._acts(frames), self._spans(frames)
         if raw.speaker == "SYSTEM":
             return Turn(speaker="system", text=raw.utterance, acts=acts, active=active, spans=spans)
@@ -198,8 +179,6 @@ class _Reader:
             service = frame.service
             made = [Act(action.act, service, action.slot, action.values) for action in frame.actions]
             acts = made if acts is None else acts + made
-            canonical = sum([len(action.canonical_values) > len(b"[]") for action in frame.actions])
-            self.dropped["field canonical_values of an action dropped"] += canonical
         return None if acts is None else tuple(acts)
 
     def _spans(self, frames: list[_Frame]) -> tuple[Span, ...] | None:
@@ -210,11 +189,8 @@ class _Reader:
             if spans is None:
                 spans = []
             for slot in frame.slots:
-                if slot.start is None or slot.exclusive_end is None:
-                    self.dropped["slot annotation without a place in the text dropped"] += 1
-                    continue
-                self.dropped["field value of a slot annotation dropped"] += bool(slot.value)
-                spans.append(Span(frame.service, slot.slot, slot.start, slot.exclusive_end))
+                if slot.start is not None and slot.exclusive_end is not None:
+                    spans.append(Span(frame.service, slot.slot, slot.start, slot.exclusive_end))
         return None if spans is None else tuple(spans)
 
 
@@ -316,7 +292,6 @@ class _Service(Struct, gc=False):
     service_name: str
     slots: list[SlotRecord]
     intents: list[_Intent] = []
-    description: Raw = Raw()
 
 
 _SERVICE = msgspec.json.Decoder(_Service)
@@ -346,6 +321,4 @@ class SchemaFormat(ResourceFormat):
                 raise DialgaugeError(f"the service {service.service_name!r} is listed twice", file=part.name)
             intents[service.service_name] = tuple(intent.name for intent in service.intents)
             slots += [(service.service_name, slot.name, slot.spec()) for slot in service.slots]
-            notes.add("description of a service dropped", int(bool(service.description)))
-            notes.add("details of an intent dropped (only its name is kept)", len(service.intents))
         return ontology_of(slots, part, intents)

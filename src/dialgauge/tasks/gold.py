@@ -165,7 +165,7 @@ class _Reader:
             raise DialgaugeError("it has no goal, so success cannot be judged", file=self._part.name, dialogue=name)
         answers = raw.log[1::2]
         try:
-            tasks = read_goal(raw.goal, self._part, Notes()).tasks
+            tasks = read_goal(raw.goal, self._part).tasks
             parts = [
                 [(key, *self._domain(bytes(content))) for key, content in (entry.metadata or {}).items()]
                 for entry in answers

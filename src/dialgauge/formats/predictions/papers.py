@@ -211,11 +211,10 @@ class Trippy(PredictionFormat):
 
     def made(self, content: Raw) -> Iterable[Turn]:
         record = decode(_RECORD, content, self.part)
-        predicted, gold, unused = _layout(tuple(record))
+        predicted, gold = _layout(tuple(record))
         for slot, key in predicted:
             if record[key] != 0:
                 self._values[slot] = _predicted(record, slot, record[key]) or self._values.get(slot, ())
-        self.notes.add("fields of labels, positions and referrals dropped", unused)
         state = slot_state({slot: _value(record, key) for slot, key in gold}) if gold else None
         yield Turn(speaker="user", state=state, predicted=slot_state(self._values))
 
@@ -238,15 +237,14 @@ def _entries(part: Part) -> Iterator[tuple[str, str, Raw]]:
 
 
 @lru_cache(maxsize=16)
-def _layout(keys: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, str]], int]:
-    """Slot and key of each class, slot and key of each gold value, and how many keys are not used.
+def _layout(keys: tuple[str, ...]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Slot and key of each class, and slot and key of each gold value.
 
     A record has hundreds of keys and all records of a file have the same, so they are looked through once.
     """
     predicted = [(key[len(_CLASS) :], key) for key in keys if key.startswith(_CLASS)]
     gold = [(key[len(_GOLD) :], key) for key in keys if key.startswith(_GOLD)]
-    values = sum(key.startswith(_VALUE) for key in keys)
-    return predicted, gold, len(keys) - len(("guid",)) - len(predicted) - len(gold) - values
+    return predicted, gold
 
 
 def _predicted(record: dict[str, Any], slot: str, number: object) -> Values:

@@ -119,10 +119,10 @@ class StatesFormat(PredictionFormat):
         yield Turn(speaker="user", state=gold, predicted=predicted)
 
 
-def sides(gold: str, predicted: str, *others: str, required: bool = True) -> msgspec.json.Decoder[Any]:
+def sides(gold: str, predicted: str, *, required: bool = True) -> msgspec.json.Decoder[Any]:
     """Decodes a turn with a gold and a predicted state under these names."""
     fields: list[Any] = [("predicted", Raw) if required else ("predicted", Raw, Raw())]
-    fields += [(name, Raw, Raw()) for name in ("gold", *others)]
+    fields += [("gold", Raw, Raw())]
     return msgspec.json.Decoder(
         msgspec.defstruct("Turn", fields, gc=False, rename={"gold": gold, "predicted": predicted})
     )

@@ -147,7 +147,7 @@ class HiDst(_ByTurn):
     name = "hi-dst"
     summary = "Hi-DST log, {dialogue: {turn: {gt, pr_turn}}}, predictions per turn"
     keys = ("pr_turn",)
-    sides = sides("gt", "pr_turn", "slots")
+    sides = sides("gt", "pr_turn")
 
     def gold_state(self, content: bytes, seen: Seen) -> State:
         return slot_state(self.predicted_state(content, seen))
@@ -162,7 +162,6 @@ class HiDst(_ByTurn):
 
     def made(self, content: Raw) -> Iterable[Turn]:
         written = decode(self.sides, content, self.part)
-        self.notes.add("field slots dropped", int(bool(bytes(written.slots))))
         if changed := self.predicted.read(written.predicted):
             self._values.update(changed)
             self._state = slot_state(self._values)
@@ -220,7 +219,6 @@ def _written(turn: Turn) -> dict[str, Any]:
 class _SimpleTodDialogue(Struct):
     generated_turn_belief: list[Raw]
     target_turn_belief: list[Raw] | None = None
-    model_context: Raw = Raw()
 
 
 class SimpleTod(StatesFormat):
@@ -241,7 +239,6 @@ class SimpleTod(StatesFormat):
 
     def turns(self, content: Raw) -> Any:
         whole = decode(self.whole, content, self.part)
-        self.notes.add("field model_context dropped", int(bool(bytes(whole.model_context))))
         generated, target = whole.generated_turn_belief, whole.target_turn_belief
         if target is not None:
             self.notes.add("turns without a generated belief, left as holes", max(0, len(target) - len(generated)))
