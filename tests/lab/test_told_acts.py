@@ -60,19 +60,19 @@ def test_faults_of_systems_in_other_words_count_as_not_done(words: Any, fault: s
 
 
 def test_who_says_nothing_is_blamed(words: Any) -> None:
-    goals = draw_goals(BIKES, SEARCH, 10, 4).goals
+    goals = draw_goals(BIKES, SEARCH, 10, 4)
     held, _ = words.held_with(SEARCH, goals, words.Silent)
     assert set(words.Tally(SEARCH, goals, held).sides) == {"system"}
 
 
 def test_a_form_filler_is_understood(words: Any) -> None:
-    goals = draw_goals(BIKES, SEARCH, 20, 4).goals
+    goals = draw_goals(BIKES, SEARCH, 20, 4)
     held, _ = words.held_with(SEARCH, goals, lambda: words.FormFiller("plain"))
     assert sum(words.Tally(SEARCH, goals, held).done) >= 18
 
 
 def test_a_user_who_did_not_understand_does_not_leave_before_one_was_named(words: Any) -> None:
-    drawn = draw_goals(BIKES, SEARCH, 100, 3).goals
+    drawn = draw_goals(BIKES, SEARCH, 100, 3)
     goals = [goal for goal in drawn if not goal.tasks[0].requests and goal.tasks[0].book is None]
     held, _ = words.held_with(SEARCH, goals, lambda: words.StyledSystem("chatty"))
     assert len(goals) > 5 and all(words.Tally(SEARCH, goals, held).done)
@@ -108,7 +108,7 @@ def altered(words: Any, search: DomainSearch, outcome: str, text: str, **further
                 return Reply(turn=Turn(speaker="system", text=text), state=reply.state)
             return reply
 
-    wanted = [goal for goal in draw_goals(search.domain, search, 40, 4).goals if goal.tasks[0].book]
+    wanted = [goal for goal in draw_goals(search.domain, search, 40, 4) if goal.tasks[0].book]
     goals = [goal for goal in wanted if bool(goal.tasks[0].book_first) is (outcome == "refused")][:4]
     held, _ = words.held_with(search, goals, Altered)
     return words.Tally(search, goals, held)
@@ -173,7 +173,7 @@ def test_a_failure_without_evidence_is_not_understood() -> None:
 
 def test_a_booking_that_nobody_asked_for_is_noticed(words: Any) -> None:
     """It books the first row that it finds, with values of its own."""
-    goals = [goal for goal in draw_goals(BIKES, SEARCH, 40, 4).goals if goal.tasks[0].book is None][:3]
+    goals = [goal for goal in draw_goals(BIKES, SEARCH, 40, 4) if goal.tasks[0].book is None][:3]
 
     class Eager:
         name, side, levels = "eager", "system", ("text",)

@@ -45,7 +45,7 @@ def shared_log(data: Path, name: str) -> tuple[Sequence[Dialogue], Sequence[dict
 def checked_log(
     dialogues: Sequence[Dialogue], stored: Sequence[dict[str, Any]] = (), given: Sequence[ToolTask] | None = None
 ) -> Integrity:
-    return check_integrity(dialogues, *tasks_of_log(dialogues, stored, given))
+    return check_integrity(dialogues, tasks_of_log(dialogues, stored, given))
 
 
 def refiled(dialogues: Sequence[Dialogue], tasks: Sequence[str]) -> list[Dialogue]:
@@ -170,7 +170,7 @@ def conversation(
 
 
 def verdict(task: ToolTask, one: Dialogue, *others: ToolTask) -> tuple[str, str]:
-    [filing] = check_integrity([one], [task, *others], "task file").filings
+    [filing] = check_integrity([one], [task, *others]).filings
     return filing.belonging, filing.evidence
 
 
@@ -212,22 +212,21 @@ def test_stored_actions_decide_and_empty_ones_are_silent() -> None:
     assert verdict(ANN, conversation("9", gold=gold)) == ("unknown", "no task")
 
 
-def test_identical_conversations_and_trials_beyond_the_plan_are_told() -> None:
+def test_identical_conversations_are_told() -> None:
     same = ("look", {"order_id": "#W123"}, "{}")
     made = [conversation("1", same, trial=trial) for trial in range(3)]
-    integrity = check_integrity(made, [ANN], "task file")
+    integrity = check_integrity(made, [ANN])
     assert integrity.identical == (("1#0", "1#1", "1#2"),)
-    assert integrity.beyond_plan == {"1": 3}
 
 
 def test_identifiers_of_tasks_that_name_none_cannot_tell() -> None:
     """A domain whose tasks leave the order to the user: its calls fit no task, and contradict none."""
     silent = [ToolTask(id=name, instruction=f"You want {name}.") for name in ("1", "2")]
     made = [conversation(task, ("look", {"order_id": f"W{task}{trial}"}, "{}")) for task in "12" for trial in "01"]
-    integrity = check_integrity(made, silent, "task file")
+    integrity = check_integrity(made, silent)
     assert integrity.counts == {"belongs": 0, "unknown": 4, "foreign": 0}
     assert integrity.per_task_stands
     stray = conversation("1", ("look", {"order_id": "#W123"}, "{}"))
     named = [*silent, structs.replace(ANN, id="3")]
-    integrity = check_integrity([*made, stray], named, "task file")
+    integrity = check_integrity([*made, stray], named)
     assert [filing.fits for filing in integrity.foreign] == ["3"], "what is of another task still is"

@@ -18,7 +18,6 @@ from dialgauge.text import counted
 from dialgauge.worlds.domain import (
     DomainGoal,
     DomainSearch,
-    DrawnShares,
     Failures,
     database_beside,
     draw_goals,
@@ -50,8 +49,8 @@ class LoadedDomain(Struct, frozen=True, kw_only=True):
     files: tuple[tuple[str, Path], ...] = ()
     #: Goals that cannot be pursued, with the reason.
     refused: tuple[tuple[str, str], ...] = ()
-    #: What drawing achieved; None where goals were not drawn from the domain.
-    shares: DrawnShares | None = None
+    #: Whether the goals were drawn from the domain's rows.
+    drawn: bool = False
 
 
 def open_domain(
@@ -75,16 +74,11 @@ def open_domain(
         raise DialgaugeError("--database and --failures only apply to the town with goals of MultiWOZ")
     make = partial(_domain_search, domain, database)
     search = make()
-    if not search.domain.services:
-        raise DialgaugeError(
-            f"the domain {search.domain.name} has no services; its tools need an agent that calls them"
-        )
-    shares = None
-    if named is not None or search.domain.goals_file is not None:
-        known = read_goals(search.domain, search, named)[:count]
+    drawn = named is None and search.domain.goals_file is None
+    if drawn:
+        known = draw_goals(search.domain, search, _USUAL if count is None else count, seed)
     else:
-        drawn = draw_goals(search.domain, search, _USUAL if count is None else count, seed)
-        known, shares = drawn.goals, drawn.shares
+        known = read_goals(search.domain, search, named)[:count]
     files = [("domain", Path(name)) for name in search.domain.files]
     return LoadedDomain(
         name=search.domain.name,
@@ -92,7 +86,7 @@ def open_domain(
         goals=tuple(known),
         again=_Again(make, search),
         files=tuple(files + ([("goals", named)] if named is not None else [])),
-        shares=shares,
+        drawn=drawn,
     )
 
 
@@ -158,8 +152,8 @@ def goals_page(loaded: LoadedDomain) -> Page:
     sizes = [len(goal.tasks) for goal in loaded.goals]
     shares = ", ".join(f"{sizes.count(size):,} with {counted(size, 'domain')}" for size in sorted(set(sizes)))
     tables = {"goals": table}
-    if loaded.shares is not None:
-        tables["drawn"] = shares_table(loaded.shares, drawn=True)
+    if loaded.drawn:
+        tables["drawn"] = shares_table(loaded.search.domain, loaded.goals, drawn=True)
     elif rows := _findings(loaded):
         tables["findings"] = Table("Notes on some goals", ["what", "goals", "tasks", "for example"], rows)
     return Page(

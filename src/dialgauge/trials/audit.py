@@ -135,7 +135,7 @@ def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:
     """Check one log of a benchmark against its tasks; without the world of a domain, only what texts say."""
     given = world.tasks if world else None
     stored = log.corpus.notes.tasks if log.corpus is not None else []
-    tasks, tasks_from = tasks_of_log(log.dialogues, stored, given, log.file)
+    tasks = tasks_of_log(log.dialogues, stored, given, log.file)
     by_id = {task.id: task for task in tasks}
     facts = task_facts(tasks, world)
     reason: NoReplay = "no world" if world is None else "calls in prose" if _calls_in_prose(log) else ""
@@ -150,7 +150,7 @@ def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:
         idle = sum(each.null_pass is True for each in facts) / len(tasks), len(passes) / len(tasks)
     return LogAudit(
         domain=world.name if world else None,
-        integrity=check_integrity(log.dialogues, tasks, tasks_from),
+        integrity=check_integrity(log.dialogues, tasks),
         tasks=tuple(tasks),
         facts=tuple(facts),
         conversations=tuple(replayed),

@@ -112,7 +112,7 @@ def regrade_log(
             file=log.file or None,
         )
     stored = log.corpus.notes.tasks if log.corpus is not None else []
-    before = {task.id: task for task in tasks_of_log(log.dialogues, stored, None, log.file)[0] or world.tasks}
+    before = {task.id: task for task in tasks_of_log(log.dialogues, stored, None, log.file) or world.tasks}
     changed = [
         task
         for task in log.tasks

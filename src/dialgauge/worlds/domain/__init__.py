@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         read_domain as read_domain,
     )
     from dialgauge.worlds.domain.drawing import (
-        DrawnShares as DrawnShares,
         check_domain as check_domain,
         draw_goals as draw_goals,
         shares_table as shares_table,

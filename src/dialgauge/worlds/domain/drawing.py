@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from dialgauge.draws import Draws
@@ -46,65 +45,24 @@ _TEXTS = (
 )
 
 
-class DrawnShares(Struct, frozen=True, kw_only=True):
-    """What was drawn: how many tasks could have something, and how many have it."""
-
-    goals: int = 0
-    repeated: int = 0
-    tasks: int = 0
-    bookable: int = 0
-    booked: int = 0
-    wished: int = 0
-    fails_first: int = 0
-    #: Bookings, those of services without rows included.
-    bookings: int = 0
-    refused_first: int = 0
-
-
-class DrawnGoals(Struct, frozen=True):
-    """Goals, and the shares achieved."""
-
-    goals: list[DomainGoal]
-    shares: DrawnShares
-
-
-def draw_goals(domain: Domain, search: DomainSearch, count: int, seed: int = 0) -> DrawnGoals:
+def draw_goals(domain: Domain, search: DomainSearch, count: int, seed: int = 0) -> list[DomainGoal]:
     """``count`` goals ``G0001``, ``G0002``, …; the first ones are the same however many are drawn."""
     if count < 1:
         raise DialgaugeError("the number of goals must be at least 1")
-    if not domain.services:
-        raise DialgaugeError(f"the domain {domain.name} has no services to draw goals from")
     source = _Source(domain, search)
     goals: list[DomainGoal] = []
     known: set[object] = set()
-    repeated = 0
+    tries = _TRIES
     for index in range(1, count + 1):
-        for attempt in range(_FEW_TRIES if repeated else _TRIES):
+        for attempt in range(tries):
             goal = source.goal(f"G{index:04}", Draws(seed, _PURPOSE, index, attempt))
-            key = _content(goal)
-            if key not in known:
+            if _content(goal) not in known:
                 break
         else:
-            repeated += 1
-        known.add(key)
+            tries = _FEW_TRIES
+        known.add(_content(goal))
         goals.append(goal)
-    return DrawnGoals(goals, replace(shares_of(domain, goals), repeated=repeated))
-
-
-def shares_of(domain: Domain, goals: Sequence[DomainGoal]) -> DrawnShares:
-    """How many tasks of goals are booked, fail first and are refused first."""
-    tasks = [(domain.services[task.domain], task) for goal in goals for task in goal.tasks]
-    bookable = [task for service, task in tasks if service.book is not None and service.rows is not None]
-    return DrawnShares(
-        goals=len(goals),
-        tasks=len(tasks),
-        bookable=len(bookable),
-        booked=sum(task.book is not None for task in bookable),
-        wished=sum(bool(task.info) for _, task in tasks),
-        fails_first=sum(task.first is not None for _, task in tasks),
-        bookings=sum(task.book is not None for _, task in tasks),
-        refused_first=sum(task.book_first is not None for _, task in tasks),
-    )
+    return goals
 
 
 def _content(goal: DomainGoal) -> object:
@@ -116,12 +74,8 @@ def _content(goal: DomainGoal) -> object:
     return tuple(
         (
             task.domain,
-            slots(task.info),
-            slots(task.first),
-            slots(task.book),
-            slots(task.book_first),
+            *map(slots, (task.info, task.first, task.book, task.book_first, task.links)),
             frozenset(task.requests),
-            slots(task.links),
         )
         for task in goal.tasks
     )
@@ -168,7 +122,10 @@ class _Source:
         """Wishes that the row fits; by its name only where nothing else can be searched by."""
         name = [service.name_slot] if service.name_slot in service.search or not service.tells else []
         slots = [slot for slot in service.search if slot != service.name_slot] or name
-        values = {slot: _wish(draws, service.wishes[slot], row, slot) for slot in slots if slot in row.values}
+        values = {slot: row.values[slot] for slot in slots if slot in row.values}
+        for slot, cell in values.items():
+            if service.wishes[slot].match == "contains" and (listed := members(cell)):
+                values[slot] = draws.pick(listed)
         # A train that arrives after midnight is not there "by" the time that its row says.
         known = [slot for slot, value in values.items() if self._search.has(row, slot, value)]
         groups = [[slot for slot in group if slot in known] for group in service.requires_one_of]
@@ -182,7 +139,8 @@ class _Source:
             known = service.wishes[slot]
             for value in (*draws.shuffled(known.values), *_beyond(known)):
                 first = {**wishes, slot: value}
-                if _other(known, value, wishes[slot]) and not self._search.find(service.name, first).rows:
+                meaning = truth if known.match == "yes-no" else comparable
+                if meaning(value) != meaning(wishes[slot]) and not self._search.find(service.name, first).rows:
                     return first
         return None
 
@@ -204,7 +162,10 @@ class _Source:
                 places = self._search.rows(draws.pick(targets))
                 book[slot] = draws.pick([row for row in places if row.name not in book.values()] or places).name
             else:
-                book[slot] = _value(draws, kind, slot)
+                low, high = _bounds(kind)
+                book[slot] = (
+                    str(draws.integer(low, high)) if kind.kind == "number" else draws.pick(_values(draws, kind, slot))
+                )
         return book, links
 
 
@@ -220,18 +181,6 @@ def _refused(draws: Draws, spec: BookSpec, book: Mapping[str, str]) -> dict[str,
 def _drawn(draws: Draws, bounds: tuple[int, int], most: int) -> int:
     low, high = min(bounds[0], most), min(bounds[1], most)
     return draws.integer(low, high)
-
-
-def _wish(draws: Draws, known: SearchSlot, row: Entity, slot: str) -> str:
-    value = row.values[slot]
-    listed = members(value) if known.match == "contains" else []
-    return draws.pick(listed) if listed else value
-
-
-def _other(known: SearchSlot, value: str, wanted: str) -> bool:
-    if known.match == "yes-no":
-        return truth(value) != truth(wanted)
-    return comparable(value) != comparable(wanted)
 
 
 def _beyond(known: SearchSlot) -> Iterator[str]:
@@ -254,13 +203,6 @@ def _beyond(known: SearchSlot) -> Iterator[str]:
 
 def _written(value: Decimal) -> str:
     return f"{value.normalize():f}"
-
-
-def _value(draws: Draws, kind: SlotType, slot: str) -> str:
-    if kind.kind == "number":
-        low, high = _bounds(kind)
-        return str(draws.integer(low, high))
-    return draws.pick(_values(draws, kind, slot))
 
 
 def _values(draws: Draws, kind: SlotType, slot: str) -> Sequence[str]:
@@ -289,28 +231,32 @@ def _bounds(kind: SlotType) -> tuple[int, int]:
 _DRAWN = 100
 
 
-def check_domain(folder: str | Path) -> Page:
+def check_domain(folder: Path) -> Page:
     """Read a folder and its goals, which are drawn where there is no file; what is wrong is an error."""
-    domain = read_domain(Path(folder))
-    tables = {}
-    if domain.services:
-        search = DomainSearch(domain)
-        drawn = domain.goals_file is None
-        goals = draw_goals(domain, search, _DRAWN) if drawn else None
-        shares = goals.shares if goals is not None else shares_of(domain, read_goals(domain, search))
-        tables = {"services": _services(domain), "goals": shares_table(shares, drawn=drawn)}
-    return Page(title=f"Domain {domain.name}", verdict=f"{domain.name} is sound.", tables=tables)
+    domain = read_domain(folder)
+    search = DomainSearch(domain)
+    drawn = domain.goals_file is None
+    goals = draw_goals(domain, search, _DRAWN) if drawn else read_goals(domain, search)
+    return Page(
+        title=f"Domain {domain.name}",
+        verdict=f"{domain.name} is sound.",
+        tables={"services": _services(domain), "goals": shares_table(domain, goals, drawn=drawn)},
+    )
 
 
-def shares_table(shares: DrawnShares, *, drawn: bool) -> Table:
+def shares_table(domain: Domain, goals: Sequence[DomainGoal], *, drawn: bool) -> Table:
     """What goals ask for, and how often it could be asked for."""
-    title = f"{counted(shares.goals, 'goal')}, {'drawn' if drawn else 'from the file'}"
-    table = Table(title, ["what", "count", "of"])
-    table.add("booked", shares.booked, f"{counted(shares.bookable, 'task')} with rows that can be booked")
-    table.add("fails first", shares.fails_first, f"{counted(shares.wished, 'task')} with wishes")
-    table.add("refused first", shares.refused_first, counted(shares.bookings, "booking"))
-    if shares.repeated:
-        table.notes.append(f"The domain has no more distinct goals: {counted(shares.repeated, 'goal')} repeat others.")
+    tasks = [(domain.services[task.domain], task) for goal in goals for task in goal.tasks]
+    bookable = [task for service, task in tasks if service.book is not None and service.rows is not None]
+    bookings = [task for _, task in tasks if task.book is not None]
+    wished = [task for _, task in tasks if task.info]
+    table = Table(f"{counted(len(goals), 'goal')}, {'drawn' if drawn else 'from the file'}", ["what", "count", "of"])
+    booked, failing = sum(task.book is not None for task in bookable), sum(task.first is not None for task in wished)
+    table.add("booked", booked, f"{counted(len(bookable), 'task')} with rows that can be booked")
+    table.add("fails first", failing, f"{counted(len(wished), 'task')} with wishes")
+    table.add("refused first", sum(task.book_first is not None for task in bookings), counted(len(bookings), "booking"))
+    if repeated := len(goals) - len(set(map(_content, goals))):
+        table.notes.append(f"The domain has no more distinct goals: {counted(repeated, 'goal')} repeat others.")
     return table
 
 
@@ -320,8 +266,6 @@ def _services(domain: Domain) -> Table:
         search = ", ".join(
             slot if rule.match == "same" else f"{slot} ({rule.match})" for slot, rule in service.search.items()
         )
-        answer = ", ".join(service.answer)
-        takes = ", ".join(service.book.takes) if service.book else ""
-        gives = ", ".join(service.book.gives) if service.book else ""
-        table.add(name, None if service.rows is None else len(service.rows), search, answer, takes, gives)
+        named = (", ".join(slots) for slots in (service.answer, service.booking_slots, service.gives))
+        table.add(name, None if service.rows is None else len(service.rows), search, *named)
     return table

@@ -12,7 +12,7 @@ from dialgauge._lazy import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dialgauge.worlds.tools.calls_made import call_page as call_page
+    from dialgauge.worlds.tools.calls import Replay as Replay, call_page as call_page, replay as replay
     from dialgauge.worlds.tools.log_integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         log_domain as log_domain,
         tasks_of_log as tasks_of_log,
     )
-    from dialgauge.worlds.tools.replayed_calls import Replay as Replay, replay as replay
     from dialgauge.worlds.tools.tool_domain import (
         ToolDesk as ToolDesk,
         ToolDomain as ToolDomain,

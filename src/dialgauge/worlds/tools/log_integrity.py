@@ -33,8 +33,6 @@ Belonging: TypeAlias = Literal["belongs", "foreign", "unknown"]
 #: What decided: the stored actions, identifiers, the stored instruction, none of them, or a task that does not exist.
 Evidence: TypeAlias = Literal["actions", "identifiers", "instruction", "silent", "no task"]
 
-TasksFrom: TypeAlias = Literal["log", "task file", "majority"]
-
 #: From this share of foreign conversations on, nothing is said per task. In a sound file there is none, and identifiers
 #: overlook few: one in ten is far more than the occasional slip of an agent into somebody else's record.
 MOST_FOREIGN = 0.1
@@ -72,11 +70,6 @@ class Integrity(Struct, frozen=True, kw_only=True):
     others_hit: float | None
     #: Conversations that are word for word the same.
     identical: tuple[tuple[str, ...], ...] = ()
-    #: More trials of a task than were planned, by task.
-    beyond_plan: dict[str, int] = {}
-    #: Against which tasks it was checked: those that the log stores, those of a task file, or, for want of one, what
-    #: most conversations of an id say of their task.
-    tasks_from: TasksFrom = "log"
 
     @property
     def counts(self) -> dict[Belonging, int]:
@@ -131,16 +124,16 @@ def tasks_of_log(
     stored: Sequence[dict[str, Any]],
     given: Sequence[ToolTask] | None = None,
     file: str = "",
-) -> tuple[list[ToolTask], TasksFrom]:
-    """The tasks that a log is checked against, and where they are from: those it stores (τ²), or those given.
+) -> list[ToolTask]:
+    """The tasks that a log is checked against: those it stores (τ²), or those given.
 
     A log of τ-bench without a task file has only what each conversation says of itself. Then the task of an id is what
     most of its conversations say, so that a few misplaced ones still show.
     """
     if stored:
-        return json_tasks(list(stored), Path(file)), "log"
+        return json_tasks(list(stored), Path(file))
     if given is not None:
-        return list(given), "task file"
+        return list(given)
     told: dict[str, Counter[bytes]] = {}
     for dialogue in dialogues:
         outcome = dialogue.ended
@@ -151,15 +144,10 @@ def tasks_of_log(
     tasks = []
     for name, counts in told.items():
         instruction, expected, outputs = msgspec.json.decode(counts.most_common(1)[0][0], type=_ABOUT)
-        calls = tuple(gold_call(call) for call in expected)
+        calls = tuple(GoldCall(call.name, call.arguments, by_user=call.domain == "user") for call in expected)
         text = "\n".join(instruction)
         tasks.append(ToolTask(id=name, rules=rules, instruction=text, expected=calls, outputs=outputs))
-    return tasks, "majority"
-
-
-def gold_call(call: Call) -> GoldCall:
-    """An expected call of a record, as one of a task."""
-    return GoldCall(call.name, call.arguments, by_user=call.domain == "user")
+    return tasks
 
 
 def log_domain(dialogues: Sequence[Dialogue], root: Path | None) -> ToolDomain | None:
@@ -185,12 +173,11 @@ def check_corpus(corpus: Corpus, root: Path | None = None) -> Integrity | None:
     if not benchmark:
         return None
     domain = log_domain(dialogues, root) if benchmark == "tau" else None
-    return check_integrity(dialogues, *tasks_of_log(
-        dialogues, corpus.notes.tasks, domain.tasks if domain is not None else None, corpus.source
-    ))  # fmt: skip
+    given = domain.tasks if domain is not None else None
+    return check_integrity(dialogues, tasks_of_log(dialogues, corpus.notes.tasks, given, corpus.source))
 
 
-def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask], tasks_from: TasksFrom) -> Integrity:
+def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask]) -> Integrity:
     """Check every conversation of a log against its task."""
     cards = {task.id: _TaskCard(task) for task in tasks}
     identifiers = [identifiers_of(dialogue) for dialogue in dialogues]
@@ -214,15 +201,7 @@ def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask], ta
         unknown=counts["unknown"],
         others_hit=share,
         identical=tuple(_identical(dialogues)),
-        beyond_plan=_beyond_plan(dialogues),
-        tasks_from=tasks_from,
     )
-
-
-def _digest(dialogue: Dialogue) -> bytes:
-    """By what it is known for the same words and calls; empty where it is over before anybody speaks."""
-    said = [(turn.speaker, turn.text, turn.calls) for turn in dialogue.turns]
-    return hashlib.sha256(msgspec.json.encode(said)).digest() if said else b""
 
 
 def identifiers_of(dialogue: Dialogue) -> tuple[str, ...]:
@@ -414,12 +393,7 @@ def _identical(dialogues: Sequence[Dialogue]) -> Iterator[tuple[str, ...]]:
     """Groups of conversations with the same words and calls; what is over before anybody speaks is not compared."""
     same: dict[bytes, list[str]] = {}
     for dialogue in dialogues:
-        if said := _digest(dialogue):
-            same.setdefault(said, []).append(dialogue.id)
+        if dialogue.turns:
+            said = msgspec.json.encode([(turn.speaker, turn.text, turn.calls) for turn in dialogue.turns])
+            same.setdefault(hashlib.sha256(said).digest(), []).append(dialogue.id)
     yield from (tuple(ids) for ids in same.values() if len(ids) > 1)
-
-
-def _beyond_plan(dialogues: Sequence[Dialogue]) -> dict[str, int]:
-    planned = max((dialogue.ended.planned[1] for dialogue in dialogues if dialogue.ended.planned), default=0)
-    trials = Counter(dialogue.ended.task for dialogue in dialogues)
-    return {task: number for task, number in trials.items() if number > planned} if planned else {}

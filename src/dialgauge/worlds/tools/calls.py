@@ -1,18 +1,22 @@
-"""Recorded calls made again on a fresh world, and where the results then differ from the recorded ones (drift)."""
+"""Calls made on a fresh world: recorded ones, and how their results differ then (drift), or a list, shown as a page."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from dialgauge.dialogue import Call
+from dialgauge.errors import DialgaugeError, nearest
+from dialgauge.report import Cell, Page, Table
+from dialgauge.text import counted
 from dialgauge.worlds.desk import CallOutcome, Side
-from dialgauge.worlds.tools.tool_domain import ToolDomain, World
-from dialgauge.worlds.tools.tool_tasks import ToolTask
+from dialgauge.worlds.tools.tool_domain import ToolDomain, World, field_changes
+from dialgauge.worlds.tools.tool_tasks import ToolCall, ToolTask
 
 #: How a recorded result relates to the replayed one. ``renamed``: equal once one key has its new name; ``prose``: the
 #: tool answers in sentences, which are not compared; ``skipped``: the call was not made again.
@@ -120,3 +124,34 @@ def _renamed(value: Any, old: str, new: str) -> Any:
     if isinstance(value, Mapping):
         return {new if key == old else key: _renamed(each, old, new) for key, each in value.items()}
     return [_renamed(each, old, new) for each in value] if isinstance(value, list) else value
+
+
+def call_page(domain: ToolDomain, calls: Sequence[ToolCall], task: str | None = None) -> Page:
+    """Make calls in a fresh world, or in the one in which a task starts."""
+    begun = domain.task(task) if task is not None else None
+    if task is not None and begun is None:
+        raise DialgaugeError(f"there is no task '{task}'.{nearest(task, [each.id for each in domain.tasks])}")
+    world = domain.world(begun)
+    started = deepcopy(world.changes())
+    outcomes = world.call_all(calls)
+    ended = world.changes()
+    made = Table("Calls", ["call", "tool", "outcome", "result"])
+    for number, (call, outcome) in enumerate(zip(calls, outcomes, strict=True)):
+        ok = Cell("ok", tone="good") if outcome.ok else Cell("error", tone="bad")
+        made.add(number, call.name, ok, outcome.text)
+    records = Table("What changed", ["record", "field", "before", "after"])
+    for key in sorted({**started, **ended}):
+        was, is_now = (state[key] if key in state else domain.record(key) for state in (started, ended))
+        if was == is_now:
+            continue
+        fields = [("", was, is_now)] if was is None or is_now is None else field_changes(was, is_now)
+        for field, old, new in fields:
+            texts = (None if value is None else msgspec.json.encode(value).decode() for value in (old, new))
+            records.add(key, field, *texts)
+    succeeded = sum(outcome.ok for outcome in outcomes)
+    changed = len({row[0].value for row in records.rows})
+    return Page(
+        title=f"Calls in {domain.name}",
+        verdict=f"{succeeded} of {counted(len(calls), 'call')} succeeded; {counted(changed, 'record')} changed.",
+        tables={"calls": made, "changes": records} if records.rows else {"calls": made},
+    )

@@ -1,1 +1,0 @@
-"""Domains that come with dialgauge, each a folder with its ``domain.yaml``."""

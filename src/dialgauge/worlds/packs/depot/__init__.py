@@ -1,1 +1,0 @@
-"""A parcel depot: a small tool domain that ships whole."""
