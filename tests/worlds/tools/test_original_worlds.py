@@ -1,4 +1,4 @@
-"""Airline and retail: laws, and what their files look like. What the tools do is in tests/numbers/test_trials_expected.py."""
+"""Airline and retail: laws, and the layouts of their files; tests/numbers compares what their tools do."""
 
 from __future__ import annotations
 
