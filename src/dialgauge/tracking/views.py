@@ -70,12 +70,12 @@ def verdict(run: Run) -> str:
     exact = run.table(TURN_SCORES).group_by("dialogue").agg(pl.col("exact").all())["exact"]
     errors = run.table(SLOT_ERRORS)["kind"].value_counts(sort=True).rows()
     total = sum(count for _, count in errors)
-    kinds = ", ".join(f"{ERRORS[kind]} ({count / total:.0%})" for kind, count in errors)
+    kinds = ", ".join(f"{count / total:.0%} {ERRORS[kind]}" for kind, count in errors)
     turns = run.coverage["turns"]
     of = "the turns" if run.coverage.complete else f"the {turns.scored:,} of {turns.expected:,} turns that were scored"
     return (
         f"{run.name} gets {float(run['JGA']):.1%} of {of} and {int(exact.sum()):,} of "
-        f"{counted(len(exact), 'dialogue')} exactly right; slots that are not: {kinds or 'none'}."
+        f"{counted(len(exact), 'dialogue')} exactly right; slot errors: {kinds or 'none'}."
     )
 
 
