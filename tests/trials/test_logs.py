@@ -125,13 +125,6 @@ def test_a_trial_beyond_the_plan_does_not_rewrite_it(tmp_path: Path) -> None:
     assert scored(path, measures=["pass^5"]).details["pass_tasks"]["pass^5"] == 1
 
 
-def test_a_trial_beyond_the_plan_makes_up_for_none_of_another_task(tmp_path: Path) -> None:
-    path = tau2_file(tmp_path / "r.json", {"a": ("airline", [1.0, 1.0, 1.0]), "b": ("airline", [0.0, None])}, trials=2)
-    run = scored(path)
-    assert told(run).startswith("Incomplete: 3 of 4 planned conversations have a verdict")
-    assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 0.75}
-
-
 @pytest.mark.parametrize(
     "verdicts", [{"a": "1111", "b": "0-"}, {"a": "10-", "b": "1", "c": "--"}, {"a": "1-", "b": "01"}]
 )
@@ -194,15 +187,6 @@ def test_the_numbers_of_trials_do_not_say_how_many_were_planned(tmp_path: Path) 
     run = scored(tau_file(tmp_path / "r.json", {"a": "..++", "b": "..+-"}))
     assert run.coverage.complete and "4 conversations" not in run.notes
     assert run.scores["pass^2"].value == 0.5 and "pass^3" not in run.scores
-
-
-def test_where_a_file_says_how_many_were_planned_that_counts(tmp_path: Path) -> None:
-    """Trials 2 and 3 of four that were planned are half of them; of two that were planned they are all."""
-    rewards = {"a": ("airline", [None, None, 1.0, 1.0])}
-    half = scored(tau2_file(tmp_path / "half.json", rewards, trials=4))
-    assert told(half).startswith("Incomplete: 2 of 4 planned conversations")
-    whole = scored(tau2_file(tmp_path / "whole.json", rewards, trials=2))
-    assert whole.coverage.complete and whole.details["planned"]["conversations"] == 2
 
 
 def test_how_many_tasks_each_k_rests_on_is_kept(tmp_path: Path) -> None:

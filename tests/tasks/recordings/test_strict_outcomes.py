@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Task, Turn
-from dialgauge.tasks import StrictVerdict, judge_outcomes
-from dialgauge.tasks.recordings.judging import goal_of
+from dialgauge.tasks import judge_outcomes
 from support.recorded import SEARCH, booked, conversation, refused, searched, strict, system, taxi, user
 
 THEATRE = {"attraction": Task(info={"type": "theatre", "area": "centre"}, requests=("entrance fee",))}
@@ -26,53 +25,148 @@ BOOKS = system(
 )
 
 
-def only(verdict: StrictVerdict) -> tuple[bool, bool, tuple[str, ...]]:
+BOOKING = {"day": "monday", "people": "2", "stay": "3"}
+SEES = (ASKS, NAMES, ASKS_FEE)
+NAMED = {"attraction": Task(info=THEATRE["attraction"].info, requests=("entrance fee", "name"))}
+POOL = {"attraction": Task(info={"type": "swimmingpool"}, requests=("entrance fee",))}
+SEES_POOL = (user("Attraction-Inform|type|swimmingpool"), system("Attraction-Inform|name|jesus green"))
+UNKNOWN_FEE = system("Attraction-Inform|entrance fee|unknown")
+SEES_THEATRE = (user("Attraction-Inform|type|theatre"), NAMES, ASKS_FEE, UNKNOWN_FEE)
+OTHER = system("Attraction-Recommend|name|mumford theatre", "Attraction-Recommend|entrance fee|free")
+SEES_OTHER = (user("Attraction-Inform|type|theatre"), OTHER, user("Attraction-Inform|area|centre"), NAMES)
+NOTHING = "Attraction-NoOffer|area|centre"
+CHOICE = system("Attraction-Select|name|adc theatre", "Attraction-Select|name|mumford theatre")
+PICKS = user("Attraction-Inform|name|adc theatre")
+SILENT = system("Booking-Book|name|acorn guest house", calls=[booked("hotel", 0, **BOOKING)])
+AGAIN = booked("hotel", 0, "EFGH5678", **BOOKING)
+#: Conversations, each with the reasons why its task failed; none where it was done.
+CASES: dict[str, tuple[dict[str, Task], tuple[Turn, ...], tuple[str, ...]]] = {
+    "done": (THEATRE, (*SEES, TELLS_FEE), ()),
+    "a value must be true": (
+        THEATRE, (*SEES, system("Attraction-Inform|entrance fee|5 pounds")),
+        ("entrance fee was told as 5 pounds in turn 3; it is 4 pounds",),
+    ),
+    "a lie that was mended": (
+        THEATRE, (*SEES, system("Attraction-Inform|entrance fee|5 pounds"), ASKS_FEE, TELLS_FEE), (),
+    ),
+    "a request must be answered": (
+        THEATRE, (*SEES, system("general-reqmore")), ("entrance fee was never told",),
+    ),
+    "unknown where the database has none": (POOL, (*SEES_POOL, ASKS_FEE, UNKNOWN_FEE), ()),
+    "a value where the database has none": (
+        POOL, (*SEES_POOL, ASKS_FEE, system("Attraction-Inform|entrance fee|free")),
+        ("entrance fee was told as free in turn 3; it is unknown",),
+    ),
+    "unknown where the database has a value": (
+        THEATRE, (*SEES, UNKNOWN_FEE), ("entrance fee was told as unknown in turn 3; it is 4 pounds",),
+    ),
+    "told of another row": (
+        THEATRE, SEES_OTHER, ("entrance fee was told as free in turn 1; it is 4 pounds",),
+    ),
+    "told of another row, then of this": (THEATRE, (*SEES_OTHER, ASKS_FEE, TELLS_FEE), ()),
+    "each of two rows with its own value": (
+        NAMED, (ASKS, system("Attraction-Inform|name|mumford theatre", "Attraction-Inform|entrance fee|free",
+                             "Attraction-Inform|name|adc theatre", *ADC_FEE)), (),
+    ),
+    "a name that was invented": (
+        NAMED, (ASKS, system("Attraction-Inform|name|adc theatre", "Attraction-Inform|name|moon palace", *ADC_FEE)),
+        ("name was told as adc theatre, moon palace in turn 1; it is adc theatre",),
+    ),
+    "unknown of another row": (
+        POOL, (*SEES_THEATRE, *SEES_POOL),
+        ("entrance fee was told as unknown in turn 3, of adc theatre and not of jesus green",),
+    ),
+    "unknown of no row": (
+        POOL, (ASKS_FEE, UNKNOWN_FEE, *SEES_POOL),
+        ("entrance fee was told as unknown in turn 1, of nothing and not of jesus green",),
+    ),
+    "unknown of another row, then of this": (POOL, (*SEES_THEATRE, *SEES_POOL, ASKS_FEE, UNKNOWN_FEE), ()),
+    "every constraint must hold": (
+        THEATRE, (ASKS, OTHER), ("mumford theatre (since turn 1) has area east, wanted centre",),
+    ),
+    "turned down by the user": (
+        THEATRE, (*SEES, TELLS_FEE, user("Attraction-Inform|area|east")),
+        ("adc theatre was turned down in turn 4: the user asked for area east",
+         "entrance fee was told in turn 3, of nothing that the user has"),
+    ),
+    "taken back by the system": (
+        THEATRE, (*SEES, TELLS_FEE, ASKS, system(NOTHING)),
+        ("adc theatre was given up in turn 5: the system said that there is none",
+         "entrance fee was told in turn 3, of nothing that the user has"),
+    ),
+    "taken back and named again": (
+        THEATRE, (*SEES, TELLS_FEE, ASKS, system(NOTHING, "Attraction-Inform|name|adc theatre")), (),
+    ),
+    "rows to choose from": (
+        THEATRE, (ASKS, CHOICE, ASKS_FEE, TELLS_FEE),
+        ("nothing was named", "entrance fee was told in turn 3, of nothing that the user has"),
+    ),
+    "chosen by the user": (THEATRE, (ASKS, CHOICE, PICKS, TELLS_FEE), ()),
+    "asked for and never spoken of": (
+        {"attraction": Task(info={"name": "adc theatre"})}, (PICKS, system("general-reqmore")), ("nothing was named",),
+    ),
+    "booked": (HOTEL, (*FINDS, WANTS, BOOKS), ()),
+    "booked in words alone": (
+        HOTEL, (*FINDS, WANTS, system("Booking-Book|name|acorn guest house", "Booking-Book|Ref|ZZZZ9999")),
+        ("not booked: it was never tried",),
+    ),
+    "booked again, right at last": (
+        HOTEL, (*FINDS, WANTS, system("Booking-Book|Ref|EFGH5678", calls=[booked("hotel", 1, "EFGH5678", **BOOKING)]),
+                WANTS, BOOKS), (),
+    ),
+    "booked, the reference never told": (
+        HOTEL, (*FINDS, WANTS, SILENT), ("the reference ABCD1234 of the booking of turn 3 was never told",),
+    ),
+    "booked, the reference told when asked": (
+        HOTEL, (*FINDS, WANTS, SILENT, user("Hotel-Request|Ref|?"), system("Hotel-Inform|Ref|ABCD1234")), (),
+    ),
+    "booked, the reference told before": (
+        HOTEL, (*FINDS, WANTS, system("Booking-Book|Ref|ABCD1234"), WANTS, SILENT),
+        ("the reference ABCD1234 of the booking of turn 5 was never told",),
+    ),
+    "booked again with its own reference": (
+        HOTEL, (*FINDS, WANTS, BOOKS, WANTS, system("Booking-Book|Ref|EFGH5678", calls=[AGAIN])), (),
+    ),
+    "booked again with the old reference": (
+        HOTEL, (*FINDS, WANTS, BOOKS, WANTS, system("Booking-Book|Ref|ABCD1234", calls=[AGAIN])),
+        ("the reference was told as ABCD1234 in turn 5; it is EFGH5678",),
+    ),
+    **{
+        f"the reference told as {' and '.join(told)}": (
+            HOTEL, (*FINDS, WANTS, system(*(f"Booking-Book|Ref|{each}" for each in told),
+                                          calls=[booked("hotel", 0, **BOOKING)])),
+            (f"the reference was told as {', '.join(told)} in turn 3; it is ABCD1234",),
+        )
+        for told in (("ZZZZ9999",), ("ABCD1234", "ZZZZ9999"), ("ZZZZ9999", "ABCD1234"))
+    },
+    **{
+        f"booked with another {slot}": (
+            HOTEL, (*FINDS, WANTS, system("Booking-Book|Ref|ABCD1234",
+                                          calls=[booked("hotel", 0, **BOOKING | {slot: "7"})])),
+            (f"booked in turn 3 with {slot} 7, wanted {BOOKING[slot]}",),
+        )
+        for slot in BOOKING
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_why_a_task_failed(case: str) -> None:
+    tasks, turns, why = CASES[case]
+    verdict = strict(conversation(tasks, *turns))
     [task] = verdict.tasks.values()
-    assert verdict.success == task.success
-    return task.success, task.matched, task.why
+    assert (task.why, task.success, verdict.success) == (why, not why, not why)
 
 
-def test_a_task_is_done() -> None:
-    verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE))
-    assert only(verdict) == (True, True, ())
+def test_what_is_known_of_a_task_that_is_done() -> None:
+    verdict = strict(conversation(THEATRE, *SEES, TELLS_FEE))
     task = verdict.tasks["attraction"]
     assert (task.row, task.entity, task.turn, task.requests, task.answered) == (1, "adc theatre", 1, 1, 1)
     assert (verdict.recall, verdict.precision, verdict.f1) == (1.0, 1.0, 1.0)
-
-
-def test_a_value_must_be_true() -> None:
-    wrong = system("Attraction-Inform|entrance fee|5 pounds")
-    verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, wrong))
-    assert only(verdict) == (False, True, ("entrance fee was told as 5 pounds in turn 3; it is 4 pounds",))
-    assert (verdict.recall, verdict.precision, verdict.f1) == (0.0, 0.5, 0.0)
-
-
-def test_a_request_must_be_answered() -> None:
-    assert only(strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, system("general-reqmore"))))[2] == (
-        "entrance fee was never told",
-    )
-
-
-@pytest.mark.parametrize(("told", "done"), [("unknown", True), ("free", False)])
-def test_unknown_is_right_where_the_database_has_none(told: str, done: bool) -> None:
-    pool = {"attraction": Task(info={"type": "swimmingpool"}, requests=("entrance fee",))}
-    fee = system(f"Attraction-Inform|entrance fee|{told}")
-    named = system("Attraction-Inform|name|jesus green")
-    assert (
-        only(strict(conversation(pool, user("Attraction-Inform|type|swimmingpool"), named, ASKS_FEE, fee)))[0] is done
-    )
-
-
-def test_unknown_is_wrong_where_the_database_has_a_value() -> None:
-    fee = system("Attraction-Inform|entrance fee|unknown")
-    assert not strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, fee)).success
-
-
-def test_what_was_told_of_another_row_does_not_count() -> None:
-    other = system("Attraction-Recommend|name|mumford theatre", "Attraction-Recommend|entrance fee|free")
-    talk = (user("Attraction-Inform|type|theatre"), other, user("Attraction-Inform|area|centre"), NAMES)
-    assert only(strict(conversation(THEATRE, *talk)))[2] == ("entrance fee was told as free in turn 1; it is 4 pounds",)
-    assert strict(conversation(THEATRE, *talk, ASKS_FEE, TELLS_FEE)).success
+    wrong = strict(conversation(THEATRE, *SEES, system("Attraction-Inform|entrance fee|5 pounds")))
+    assert (wrong.recall, wrong.precision, wrong.f1) == (0.0, 0.5, 0.0)
+    hotel = strict(conversation(HOTEL, *FINDS, WANTS, BOOKS)).tasks["hotel"]
+    assert (hotel.matched, hotel.booked, hotel.attempts, hotel.fixed, hotel.turn) == (True, True, 1, None, 3)
 
 
 @pytest.mark.parametrize("told", [("5 pounds", "4 pounds"), ("4 pounds", "5 pounds")])
@@ -84,185 +178,33 @@ def test_a_lie_beside_the_truth_is_no_answer(told: tuple[str, str]) -> None:
     )
     two_acts = system(*(f"Attraction-Inform|entrance fee|{fee}" for fee in told))
     for tells in (one_act, two_acts):
-        verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, tells))
+        verdict = strict(conversation(THEATRE, *SEES, tells))
         why = f"entrance fee was told as {told[0]}, {told[1]} in turn 3; it is 4 pounds"
-        assert only(verdict) == (False, True, (why,))
-        assert verdict.recall == 0.0
-    twice = system("Attraction-Inform|entrance fee|4 pounds", "Attraction-Recommend|entrance fee|4 pounds")
-    assert strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, twice)).success
-    mended = (system("Attraction-Inform|entrance fee|5 pounds"), ASKS_FEE, TELLS_FEE)
-    assert strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, *mended)).success
-
-
-def test_each_of_two_rows_may_have_its_own_value_in_a_turn() -> None:
-    both = system(
-        "Attraction-Inform|name|mumford theatre", "Attraction-Inform|entrance fee|free",
-        "Attraction-Inform|name|adc theatre", "Attraction-Inform|entrance fee|4 pounds",
-    )  # fmt: skip
-    named = {"attraction": Task(info=THEATRE["attraction"].info, requests=("entrance fee", "name"))}
-    assert strict(conversation(named, ASKS, both)).success
-    invented = system("Attraction-Inform|name|adc theatre", "Attraction-Inform|name|moon palace", *ADC_FEE)
-    assert only(strict(conversation(named, ASKS, invented)))[2] == (
-        "name was told as adc theatre, moon palace in turn 1; it is adc theatre",
-    )
-
-
-def test_unknown_of_one_row_does_not_answer_for_another() -> None:
-    pool = {"attraction": Task(info={"type": "swimmingpool"}, requests=("entrance fee",))}
-    unknown = system("Attraction-Inform|entrance fee|unknown")
-    theatre = (user("Attraction-Inform|type|theatre"), NAMES, ASKS_FEE, unknown)
-    then = (user("Attraction-Inform|type|swimmingpool"), system("Attraction-Inform|name|jesus green"))
-    assert only(strict(conversation(pool, *theatre, *then)))[2] == (
-        "entrance fee was told as unknown in turn 3, of adc theatre and not of jesus green",
-    )
-    assert only(strict(conversation(pool, ASKS_FEE, unknown, *then)))[2] == (
-        "entrance fee was told as unknown in turn 1, of nothing and not of jesus green",
-    )
-    assert strict(conversation(pool, *theatre, *then, ASKS_FEE, unknown)).success
-
-
-def test_every_constraint_must_hold() -> None:
-    other = system("Attraction-Recommend|name|mumford theatre", "Attraction-Inform|entrance fee|free")
-    assert only(strict(conversation(THEATRE, ASKS, other))) == (
-        False, False, ("mumford theatre (since turn 1) has area east, wanted centre",),
-    )  # fmt: skip
-
-
-def test_a_row_that_the_user_turns_down_is_not_what_it_has() -> None:
-    east = user("Attraction-Inform|area|east")
-    success, matched, why = only(strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, east)))
-    assert (success, matched) == (False, False)
-    assert why[0] == "adc theatre was turned down in turn 4: the user asked for area east"
-
-
-def test_a_row_that_the_system_takes_back_is_not_what_the_user_has() -> None:
-    nothing = system("Attraction-NoOffer|area|centre")
-    why = only(strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, ASKS, nothing)))[2]
-    assert why[0] == "adc theatre was given up in turn 5: the system said that there is none"
-    instead = system("Attraction-NoOffer|area|centre", "Attraction-Inform|name|adc theatre")
-    verdict = strict(conversation(THEATRE, ASKS, NAMES, ASKS_FEE, TELLS_FEE, ASKS, instead))
-    assert (verdict.success, verdict.tasks["attraction"].turn) == (True, 1)
-
-
-def test_rows_to_choose_from_are_not_chosen() -> None:
-    choice = system("Attraction-Select|name|adc theatre", "Attraction-Select|name|mumford theatre")
-    assert only(strict(conversation(THEATRE, ASKS, choice, ASKS_FEE, TELLS_FEE)))[1] is False
-    picks = user("Attraction-Inform|name|adc theatre")
-    assert strict(conversation(THEATRE, ASKS, choice, picks, TELLS_FEE)).success
-    silent = conversation({"attraction": Task(info={"name": "adc theatre"})}, picks, system("general-reqmore"))
-    assert only(strict(silent)) == (False, False, ("nothing was named",))
-
-
-def test_the_last_of_several_rows_named_in_a_turn_counts() -> None:
-    named = ("Attraction-Inform|name|mumford theatre", "Attraction-Inform|name|adc theatre")
-    both = system(*named, "Attraction-Inform|entrance fee|4 pounds")
-    verdict = strict(conversation(THEATRE, ASKS, both))
-    assert only(verdict)[0] and verdict.precision == 1.0
+        assert (verdict.tasks["attraction"].why, verdict.recall) == ((why,), 0.0)
 
 
 def test_precision_counts_what_is_false() -> None:
-    said = (
-        "Attraction-Inform|choice|9",
-        "Attraction-Recommend|name|adc theatre",
-        "Attraction-Recommend|area|east",
-        "Attraction-Recommend|type|theatre",
-        "Attraction-Recommend|entrance fee|4 pounds",
-    )
+    said = ("Attraction-Inform|choice|9", "Attraction-Recommend|name|adc theatre", "Attraction-Recommend|area|east",
+            "Attraction-Recommend|type|theatre", "Attraction-Recommend|entrance fee|4 pounds")  # fmt: skip
     verdict = strict(conversation(THEATRE, ASKS, system(*said)))
     assert (verdict.asserted, verdict.true, verdict.success) == (4, 3, True)
     invented = strict(conversation(THEATRE, ASKS, system("Attraction-Recommend|name|moon palace")))
     assert (invented.asserted, invented.true) == (1, 0)
 
 
-# Bookings
-
-
-def test_a_booking_is_what_was_wanted() -> None:
-    verdict = strict(conversation(HOTEL, *FINDS, WANTS, BOOKS))
-    assert only(verdict) == (True, True, ())
-    task = verdict.tasks["hotel"]
-    assert (task.booked, task.attempts, task.fixed, task.turn) == (True, 1, None, 3)
-    assert verdict.precision == 1.0
-
-
-@pytest.mark.parametrize("slot", ["day", "people", "stay"])
-def test_every_slot_of_a_booking_counts(slot: str) -> None:
-    slots = {"day": "monday", "people": "2", "stay": "3", slot: "7"}
-    books = system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", 0, **slots)])
-    verdict = strict(conversation(HOTEL, *FINDS, WANTS, books))
-    wanted = HOTEL["hotel"].book[slot]
-    assert only(verdict) == (False, True, (f"booked in turn 3 with {slot} 7, wanted {wanted}",))
-    assert verdict.tasks["hotel"].booked is False
-
-
-def test_a_claimed_booking_is_none() -> None:
-    claims = system("Booking-Book|name|acorn guest house", "Booking-Book|Ref|ZZZZ9999")
-    verdict = strict(conversation(HOTEL, *FINDS, WANTS, claims))
-    assert only(verdict)[2] == ("not booked: it was never tried",)
-    assert (verdict.asserted, verdict.true) == (3, 2)
-
-
 def test_what_is_booked_counts_not_what_was_named() -> None:
-    books = system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", 1, day="monday", people="2", stay="3")])
-    verdict = strict(conversation(HOTEL, *FINDS, WANTS, books))
-    assert only(verdict)[1] is False
-    assert verdict.tasks["hotel"].entity == "cityroomz"
-    assert verdict.tasks["hotel"].booked is False
-
-
-def test_the_last_booking_counts() -> None:
-    again = system("Booking-Book|Ref|EFGH5678", calls=[booked("hotel", 1, day="monday", people="2", stay="3")])
-    assert not strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, again)).success
-    assert strict(conversation(HOTEL, *FINDS, WANTS, again, WANTS, BOOKS)).success
-
-
-def test_the_user_must_be_told_the_reference_of_its_booking() -> None:
-    call = booked("hotel", 0, day="monday", people="2", stay="3")
-    silent = system("Booking-Book|name|acorn guest house", calls=[call])
-    verdict = strict(conversation(HOTEL, *FINDS, WANTS, silent))
-    assert only(verdict) == (
-        False, True, ("the reference ABCD1234 of the booking of turn 3 was never told",),
-    )  # fmt: skip
-    assert verdict.tasks["hotel"].booked is True
-    later = (user("Hotel-Request|Ref|?"), system("Hotel-Inform|Ref|ABCD1234"))
-    assert strict(conversation(HOTEL, *FINDS, WANTS, silent, *later)).success
-    early = system("Booking-Book|Ref|ABCD1234")
-    assert not strict(conversation(HOTEL, *FINDS, WANTS, early, WANTS, silent)).success
-
-
-@pytest.mark.parametrize("told", [("ZZZZ9999",), ("ABCD1234", "ZZZZ9999"), ("ZZZZ9999", "ABCD1234")])
-def test_another_reference_is_not_that_of_the_booking(told: tuple[str, ...]) -> None:
-    call = booked("hotel", 0, day="monday", people="2", stay="3")
-    books = system(*(f"Booking-Book|Ref|{reference}" for reference in told), calls=[call])
-    why = f"the reference was told as {', '.join(told)} in turn 3; it is ABCD1234"
-    assert only(strict(conversation(HOTEL, *FINDS, WANTS, books))) == (False, True, (why,))
-
-
-def test_a_new_booking_needs_its_own_reference() -> None:
-    slots = {"day": "monday", "people": "2", "stay": "3"}
-    again = booked("hotel", 0, "EFGH5678", **slots)
-    stale = system("Booking-Book|Ref|ABCD1234", calls=[again])
-    assert not strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, stale)).success
-    fresh = system("Booking-Book|Ref|EFGH5678", calls=[again])
-    assert strict(conversation(HOTEL, *FINDS, WANTS, BOOKS, WANTS, fresh)).success
+    other = system("Booking-Book|Ref|ABCD1234", calls=[booked("hotel", 1, **BOOKING)])
+    task = strict(conversation(HOTEL, *FINDS, WANTS, other)).tasks["hotel"]
+    assert (task.success, task.matched, task.entity, task.booked) == (False, False, "cityroomz", False)
 
 
 def test_two_bookings_in_one_turn_are_told_apart_by_their_references() -> None:
     two = {**HOTEL, "restaurant": Task(info={"food": "chinese"}, book={"people": "2"})}
-    calls = [
-        booked("hotel", 0, "HOTEL123", day="monday", people="2", stay="3"),
-        booked("restaurant", 0, "TABLE123", people="2"),
-    ]
+    calls = [booked("hotel", 0, "HOTEL123", **BOOKING), booked("restaurant", 0, "TABLE123", people="2")]
     both = system("Booking-Book|Ref|HOTEL123", "Booking-Book|Ref|TABLE123", calls=calls)
     verdict = strict(conversation(two, *FINDS, WANTS, both))
     assert verdict.tasks["hotel"].success
     assert not any("reference" in why for why in verdict.tasks["restaurant"].why)
-
-
-def test_a_reference_that_was_asked_for_is_answered_by_telling_it() -> None:
-    asked = {"hotel": Task(info=HOTEL["hotel"].info, book=HOTEL["hotel"].book, requests=("Ref",))}
-    verdict = strict(conversation(asked, *FINDS, WANTS, BOOKS))
-    assert (verdict.success, verdict.recall) == (True, 1.0)
 
 
 TWO_STEPS = {
@@ -287,11 +229,6 @@ DETOUR = (
 def test_detours_are_walked() -> None:
     task = strict(conversation(TWO_STEPS, *DETOUR)).tasks["hotel"]
     assert (task.success, task.detours, task.retried, task.attempts, task.fixed) == (True, 2, 2, 2, True)
-
-
-def test_a_refusal_after_the_booking_was_not_mended() -> None:
-    task = strict(conversation(TWO_STEPS, *FINDS, WANTS, BOOKS, *DETOUR[4:6])).tasks["hotel"]
-    assert (task.success, task.booked, task.attempts, task.fixed) == (True, True, 2, False)
 
 
 def test_detours_that_are_not_walked() -> None:
@@ -406,16 +343,6 @@ def test_a_link_to_nothing_fails() -> None:
 # Records
 
 
-def test_success_needs_every_task() -> None:
-    two = {**THEATRE, "hotel": Task(info={"area": "north"})}
-    verdict = strict(conversation(two, ASKS, NAMES, ASKS_FEE, TELLS_FEE))
-    assert (verdict.success, verdict.tasks["attraction"].success, verdict.tasks["hotel"].success) == (
-        False,
-        True,
-        False,
-    )
-
-
 def test_goals_that_nothing_satisfies_are_marked() -> None:
     impossible = {"attraction": Task(info={"type": "boat"})}
     assert strict(conversation(impossible, ASKS, NAMES)).satisfiable is False
@@ -448,8 +375,3 @@ def test_without_calls_nobody_knows_what_was_booked() -> None:
     )
     assert judge_outcomes([silent], SEARCH)[talk.id].strict is None
     assert judge_outcomes([silent], SEARCH, calls_recorded=True)[talk.id].strict is not None
-
-
-@pytest.mark.parametrize(("name", "goal"), [("A#2", "A"), ("A", "A"), ("A#b", "A#b"), ("A#1#3", "A#1")])
-def test_trials_share_their_goal(name: str, goal: str) -> None:
-    assert goal_of(name) == goal
