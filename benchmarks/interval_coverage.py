@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dialgauge import score
+from dialgauge import review, score
 from dialgauge.comparison import paired_scores
 from dialgauge.stats import (
     INTERVAL_METHODS,
@@ -29,7 +29,6 @@ from dialgauge.stats import (
     paired_randomisation,
     ratio_intervals,
 )
-from dialgauge.trials import score_results
 
 Floats = NDArray[np.float64]
 
@@ -148,7 +147,7 @@ def amount_populations(data: Path) -> dict[str, Floats]:
 
 
 def _by_task(file: Path) -> Floats:
-    [run] = score_results([file], resamples=0).runs
+    [run] = review([file], resamples=0).runs
     turns = run.table("trials").select("task", "turns").group_by("task", maintain_order=True).mean()
     return turns["turns"].to_numpy()
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run, Store
     from dialgauge.tasks import score_tasks
     from dialgauge.tracking import Accumulator, compute, score
-    from dialgauge.trials import score_results
     from dialgauge.users import score_users
     from dialgauge.users.faults import user_faults
     from dialgauge.worlds.restaurant import load_world
@@ -53,7 +52,6 @@ __all__ = [
     "read",
     "review",
     "score",
-    "score_results",
     "score_tasks",
     "score_users",
     "simulate",

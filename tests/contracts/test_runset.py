@@ -56,7 +56,7 @@ def agent_files(folder: Path) -> list[Path]:
 
 
 def trials(folder: Path) -> list[Run]:
-    return dialgauge.score_results(agent_files(folder), resamples=20).runs
+    return dialgauge.review(agent_files(folder), resamples=20).runs
 
 
 def faults(folder: Path) -> list[Run]:
@@ -241,14 +241,14 @@ def assert_all_score_alike(score: Callable[..., Any], file: Path, forms: dict[st
 def test_results_of_agents_may_be_in_memory(tmp_path: Path) -> None:
     file = agent_files(tmp_path)[0]
     forms = held_in_memory(file)
-    assert_all_score_alike(partial(dialgauge.score_results, resamples=0), file, forms)
+    assert_all_score_alike(partial(dialgauge.review, resamples=0), file, forms)
     assert_all_score_alike(partial(dialgauge.user_faults, resamples=0), file, forms)
-    assert dialgauge.score_results(forms["rows"], resamples=0)[0].details["integrity"]
+    assert dialgauge.review(forms["rows"], resamples=0)[0].details["integrity"]
     rows = [{"task_id": "a", "trial": trial, "success": trial < 3} for trial in range(4)]
-    assert dialgauge.score_results({"mine": rows}, resamples=0)["mine"]["pass^1"] == 0.75
-    assert dialgauge.score_results(pl.DataFrame(rows), resamples=0)[0]["pass^1"] == 0.75
+    assert dialgauge.review({"mine": rows}, resamples=0)["mine"]["pass^1"] == 0.75
+    assert dialgauge.review(pl.DataFrame(rows), resamples=0)[0]["pass^1"] == 0.75
     with pytest.raises(DialgaugeError, match="there is colour"):
-        dialgauge.score_results([{"colour": "red"}])
+        dialgauge.review([{"colour": "red"}])
     with pytest.raises(DialgaugeError, match="no field of the rows is a state"):
         dialgauge.user_faults(pl.DataFrame({"colour": ["red"]}))
 

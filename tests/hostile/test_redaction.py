@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dialgauge import review
 from dialgauge.cli import main
 from dialgauge.explorer import redacted_runs
 from dialgauge.redaction import NOT_FOUND, Redactor, ids_of_things, personal_fields
 from dialgauge.runs import Store
-from dialgauge.trials import score_results
 
 SECRETS = (
     "ann.lee@example.com",
@@ -201,7 +201,7 @@ def store(tmp_path: Path) -> Store:
     }
     (tmp_path / "log.jsonl").write_text(json.dumps(record))
     made = Store(tmp_path / "runs")
-    made.add(score_results([tmp_path / "log.jsonl"])[0])
+    made.add(review([tmp_path / "log.jsonl"])[0])
     return made
 
 
@@ -234,7 +234,7 @@ def test_labels_file_names_and_what_the_user_is_told_have_stand_ins(tmp_path: Pa
     path = tmp_path / "ann@file.com.jsonl"
     path.write_text(json.dumps({"id": "a", **record}) + "\n" + json.dumps({"id": "b", **record}))
     made = Store(tmp_path / "runs")
-    made.add(score_results([path])[0])
+    made.add(review([path])[0])
     [run], _ = redacted_runs([made.open(made.list()[0].id)])
     everything = repr(list(run.dialogues())) + repr(run.manifest)
     everything += "".join(str(run.table(name).rows()) for name in run.tables)

@@ -820,7 +820,7 @@ def _plain(dialogue: str) -> str:
 
 def trials(log: Path, **options: Any) -> dialgauge.Run:
     """A log of an agent scored, without intervals unless they are asked for."""
-    [run] = dialgauge.score_results(log, **{"resamples": 0, **options}).runs
+    [run] = dialgauge.review(log, **{"resamples": 0, **options}).runs
     return run
 
 
@@ -843,7 +843,7 @@ def trial_counts(run: dialgauge.Run) -> dict[str, Any]:
 
 def paired_difference(measure: str, first: Path, second: Path) -> tuple[float, Interval, bool]:
     """By how much the second log is better, with its interval, and whether the test finds a difference."""
-    results = dialgauge.score_results([first, second], resamples=0)
+    results = dialgauge.review([first, second], resamples=0)
     comparison = dialgauge.compare(results, measures=[measure], resamples=200)
     found = comparison.difference(second.stem, first.stem, measure)
     return found.difference, (found.low, found.high), found.significant
@@ -985,7 +985,7 @@ def agent_by_verdicts(trials: dict[str, list[bool]], *, name: str = "agent", **o
 
 def agent(records: list[dict[str, Any]], *, name: str = "agent", **options: Any) -> dialgauge.Run:
     """An agent scored by the records of a log, one for each trial of a task."""
-    [run] = dialgauge.score_results({name: records}, **options).runs
+    [run] = dialgauge.review({name: records}, **options).runs
     return run
 
 

@@ -22,7 +22,7 @@ TASKS = {"a": "++", "b": "+-", "c": "--"}
 
 
 def scored(path: Path, **options: Any) -> Run:
-    [run] = dialgauge.score_results(path, **{"resamples": 0, **options}).runs
+    [run] = dialgauge.review(path, **{"resamples": 0, **options}).runs
     return run
 
 

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 import dialgauge
+from dialgauge import review
 from dialgauge.comparison import Comparison, compare_runs
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
-from dialgauge.trials import Settling, score_results, settling
+from dialgauge.trials import Settling, settling
 from support.agent_results import tau2_file, tau_file
 
 
 def runs_of(folder: Path, **files: Mapping[str, str]) -> list[Run]:
-    return score_results([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0).runs
+    return review([tau_file(folder / f"{name}.json", tasks) for name, tasks in files.items()], resamples=0).runs
 
 
 def drawn(folder: Path, name: str, chances: np.ndarray, trials: int, seed: int) -> Path:
@@ -52,7 +53,7 @@ TWENTY = {str(task): ("airline", [float(task % 2)]) for task in range(20)}
 
 def refusal(*files: Path) -> str:
     with pytest.raises(DialgaugeError) as error:
-        dialgauge.compare(score_results(files, resamples=0), resamples=100)
+        dialgauge.compare(review(files, resamples=0), resamples=100)
     return error.value.message
 
 
@@ -69,13 +70,13 @@ def test_logs_of_other_tasks_are_refused(tmp_path: Path, shared_data: Path) -> N
 def test_a_few_other_tasks_under_the_same_ids_are_left_out_and_named(tmp_path: Path) -> None:
     a = tau2_file(tmp_path / "a.json", TWENTY, 1)
     b = tau2_file(tmp_path / "b.json", TWENTY, 1, {"1": "Something else.", "5": "Another thing."})
-    comparison = dialgauge.compare(score_results([a, b], resamples=0), resamples=100)
+    comparison = dialgauge.compare(review([a, b], resamples=0), resamples=100)
     assert any(note.startswith("2 tasks left out, which have different goals") for note in comparison.notes)
     assert len(comparison.dialogues) == 18 and not {"1", "5"} & set(comparison.dialogues)
     # Ten of twenty passed, and two of those are left out.
     assert comparison.corpus_values[0, 0] == pytest.approx(8 / 18)
     spaced = tau2_file(tmp_path / "c.json", TWENTY, 1, {task: f"You  want {task}.\n" for task in TWENTY})
-    assert len(dialgauge.compare(score_results([a, spaced], resamples=0), resamples=100).dialogues) == 20
+    assert len(dialgauge.compare(review([a, spaced], resamples=0), resamples=100).dialogues) == 20
 
 
 class TestSettling:
@@ -85,7 +86,7 @@ class TestSettling:
             drawn(tmp_path, "a", chances, trials, seed),
             drawn(tmp_path, "b", chances + gain, trials, seed + 1000),
         ]
-        return settling(compare_runs(score_results(files, resamples=0).runs, resamples=2000), "a", "b")
+        return settling(compare_runs(review(files, resamples=0).runs, resamples=2000), "a", "b")
 
     def test_what_is_needed_shrinks_the_error_to_what_shows_the_difference(self, tmp_path: Path) -> None:
         """Agents that differ alike on all tasks: the error falls as one over the root of tasks times trials."""
@@ -120,7 +121,7 @@ class TestSettling:
         found, detectable = [], []
         for seed in range(80):
             files = [drawn(tmp_path, "a", chances, 3, 2 * seed), drawn(tmp_path, "b", chances + 0.175, 3, 2 * seed + 1)]
-            runs = score_results(files, resamples=0, measures=["pass^1"]).runs
+            runs = review(files, resamples=0, measures=["pass^1"]).runs
             comparison = compare_runs(runs, resamples=300)
             found.append(comparison.difference("a", "b", "pass^1").significant)
             detectable.append(settling(comparison, "a", "b").detectable)
@@ -140,7 +141,7 @@ def test_other_verdicts_on_the_same_words_are_named() -> None:
     ]
     again = [row | {"success": row["success"] or row["task_id"] == "t5"} for row in rows]
     for other, told in ((rows, False), (again, True)):
-        comparison = dialgauge.compare(score_results({"old": rows, "again": other}, resamples=0), resamples=10)
+        comparison = dialgauge.compare(review({"old": rows, "again": other}, resamples=0), resamples=10)
         notes = [note for note in comparison.notes if "word for word the same and judged differently" in note]
         assert bool(notes) == told and all(note.startswith("2 conversations of old and again") for note in notes)
 

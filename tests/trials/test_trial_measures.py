@@ -70,7 +70,7 @@ def test_the_noise_floor_of_small_designs_holds(tasks: int, trials: int, least: 
 
 
 def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
-    from dialgauge.trials import score_results
+    from dialgauge import review
     from support.agent_results import tau_file
 
     path = tau_file(tmp_path / "r.json", {"a": "+-", "b": "--"})
@@ -83,4 +83,4 @@ def test_what_cannot_be_measured_is_said(tmp_path: Path) -> None:
         "Success": "Success is not a measure of agents' logs",
     }.items():
         with pytest.raises(DialgaugeError, match=why):
-            score_results([path], measures=[name])
+            review([path], measures=[name])

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dialgauge import lab
 from dialgauge.agents import make_agent
+from dialgauge.api import review
 from dialgauge.comparison import Comparison, compare_runs, differing_units
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn
 from dialgauge.formats import read, write
@@ -19,9 +20,7 @@ from dialgauge.rankers import SPLITS, load_task, ranker_class
 from dialgauge.responses import evaluate_models
 from dialgauge.runs import Run, Store
 from dialgauge.tracking import score
-from dialgauge.trials import audit_log, read_log, score_results
 from dialgauge.worlds.restaurant import Parameters, load_world
-from dialgauge.worlds.tools import load_tool_domain
 
 TASKS = (1, 3, 5)
 MODELS = ("rules", "nearest", "tfidf")
@@ -170,15 +169,14 @@ def trust_a_log(demo: Demo) -> Answer:
     log = demo.folder / "desk" / "log.json"
     log.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(DESK_LOG, log)
-    run = score_results({"desk": log}, seed=_SEED).save(demo.store).runs[0]
-    audit = audit_log(read_log(log), load_tool_domain(DESK))
-    [filing] = audit.integrity.foreign
-    unfair = next(facts.id for facts in audit.facts if any(each.kind == "write" for each in facts.failing_gold or ()))
+    run = review({"desk": log}, domain=DESK, seed=_SEED).save(demo.store).runs[0]
+    [foreign] = run.table("task_match").filter(match="foreign").to_dicts()
+    unfair = run.table("task_facts").filter(fact="failing_write")["task"][0]
     return Answer(
         question="Can I trust this agent's log?",
         runs=(run,),
-        sentence=f"Not as it is: {filing.conversation} is a conversation about {filing.fits}, and {unfair} cannot be "
-        f"passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of tasks passed.",
+        sentence=f"Not as it is: {foreign['dialogue']} is a conversation about {foreign['fits']}, and {unfair} cannot "
+        f"be passed as it is meant, for the expected change itself fails; {_percent(run, 'pass^1')} of tasks passed.",
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from dialgauge.trials.log import Attempted as Attempted, TrialLog as TrialLog, read_log as read_log
     from dialgauge.trials.review import regrade_log as regrade_log, review_log as review_log
-    from dialgauge.trials.scoring import score_attempts as score_attempts, score_results as score_results
+    from dialgauge.trials.scoring import score_attempts as score_attempts
     from dialgauge.trials.suspects import (
         SUSPECTS as SUSPECTS,
         Failure as Failure,

@@ -1,14 +1,9 @@
-"""Logs of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them.
-
-results = dialgauge.score_results(["gpt-4o-airline.json"])
-results[0]["pass^4"], results.complete
-"""
+"""Logs of agents as runs: scores with intervals that resample tasks, coverage, and what lies behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,11 +11,9 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
-from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Notes, named_sources
+from dialgauge.formats import Notes
 from dialgauge.measures import (
     FLIPS,
     NOISE,
@@ -38,7 +31,6 @@ from dialgauge.measures import (
     score_systems,
     trial_noise_sums,
 )
-from dialgauge.report import RunSet
 from dialgauge.runs import Run, calls_table, frame_of, new_run
 from dialgauge.text import Note
 from dialgauge.trials import cards
@@ -56,9 +48,9 @@ from dialgauge.trials.cards import (
     TrialEvidence,
     label_part,
 )
-from dialgauge.trials.log import Attempted, TrialLog, read_log
+from dialgauge.trials.log import TrialLog
 from dialgauge.trials.notes import trial_notes
-from dialgauge.worlds.tools import Integrity, check_corpus
+from dialgauge.worlds.tools import Integrity
 
 KIND = "trials"
 _TRIALS: dict[str, Any] = {
@@ -71,43 +63,6 @@ _MATCHES: dict[str, Any] = {
     "dialogue": "String", "task": "String", "match": "String", "evidence": "String", "fits": "String",
     "identifiers": "List(String)", "same_as": "List(String)",
 }  # fmt: skip
-
-
-def score_results(
-    sources: Attempted | Iterable[str | Path] | Mapping[str, Attempted | TrialLog],
-    *,
-    measures: str | Sequence[str] = (),
-    resamples: int = 1000,
-    seed: int = 0,
-    progress: Progress = SILENT,
-    format: str | None = None,
-    success: str = "",
-) -> RunSet:
-    """pass^k, rewards, costs and times of agents, one run for each log; names are those of a mapping, or the files'.
-
-    In place of a file may be what it holds: records of a log, a frame of them, or dialogues. ``format`` names the
-    format of files, ``success`` the field that says whether a conversation passed. :func:`dialgauge.review` also
-    checks and replays the log.
-
-    With an example file of ``dialgauge init``:
-
-    >>> import dialgauge
-    >>> results = dialgauge.score_results("tau.json")
-    >>> f"{results['tau']['pass^1']:.1%}", results.complete
-    ('58.3%', True)
-    """
-    runs, named = [], named_sources(sources)
-    with progress.reading(len(named)) as advance:
-        for name, source in named.items():
-            log = source if isinstance(source, TrialLog) else read_log(source, name, format, success)
-            runs.append(score_log(log, measures=measures, integrity=integrity_of(log), resamples=resamples, seed=seed))
-            advance(1)
-    return RunSet(runs)
-
-
-def integrity_of(log: TrialLog) -> Integrity | None:
-    """Whether the conversations of a benchmark's log match their tasks; None for other logs."""
-    return check_corpus(log.corpus, data_folder().root) if log.corpus is not None else None
 
 
 def score_attempts(dialogues: Iterable[Dialogue], name: str, *, resamples: int = 1000, seed: int = 0) -> Run:

@@ -206,14 +206,14 @@ def scored_by_itself(content: bytes, folder: Path) -> None:
 
 def trials_scored(content: bytes, folder: Path) -> None:
     """``dialgauge review`` of logs: scores, pages and a comparison."""
+    from dialgauge import review
     from dialgauge.comparison import compare_runs
     from dialgauge.report import csv_page, run_report
-    from dialgauge.trials import score_results
 
-    results = score_results([in_file(folder, content)], resamples=5)
+    results = review([in_file(folder, content)], resamples=5)
     [run] = results.runs
     csv_page(run_report(run, run.table("dialogues")["dialogue"].to_list()))
-    again = score_results([in_file(folder, content, "again.json")], resamples=0).runs
+    again = review([in_file(folder, content, "again.json")], resamples=0).runs
     comparison = compare_runs([*results.runs, *again], resamples=20)
     str(comparison.page())
 

@@ -32,7 +32,7 @@ def read_states(path: Path, gold: Path) -> Cells:
 
 def read_log(path: Path) -> Cells:
     """Conversations, turns, tasks and verdicts of a log."""
-    [run] = dialgauge.score_results([path], resamples=0).runs
+    [run] = dialgauge.review([path], resamples=0).runs
     trials = run.table("trials").select("task", "success", "turns").rows()
     by_task: dict[str, list[bool]] = {}
     for task, success, _ in trials:

@@ -101,7 +101,7 @@ def test_an_unknown_word_lowers_coverage_and_is_no_success(tmp_path: Path) -> No
     records = [
         {"task_id": str(n), "messages": TALK, "success": word} for n, word in enumerate(("true", "false", "odd"))
     ]
-    [run] = dialgauge.score_results(log(tmp_path, *records), resamples=0).runs
+    [run] = dialgauge.review(log(tmp_path, *records), resamples=0).runs
     assert run["pass^1"].value == 0.5
     assert not run.coverage.complete
     assert any("'odd'" in note for note in run.notes)
@@ -139,7 +139,7 @@ def test_what_is_no_log_is_said_in_words_of_logs(tmp_path: Path) -> None:
     with pytest.raises(
         dialgauge.DialgaugeError, match=r"no log of agents: its records have no 'messages'.*; there is conv"
     ):
-        dialgauge.score_results(log(tmp_path, {"conv": TALK, "ok": True}), resamples=0)
+        dialgauge.review(log(tmp_path, {"conv": TALK, "ok": True}), resamples=0)
 
 
 MESSAGES: dict[str, list[dict[str, Any]]] = {
@@ -208,7 +208,7 @@ def test_a_table_of_results(delimiter: str, tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     table = "task_id,trial,success,note\na,0,true,x\na,1,False,\nb,0,1,\nb,1,,late\n"
     path.write_text(table.replace(",", delimiter))
-    [run] = dialgauge.score_results(path, resamples=0).runs
+    [run] = dialgauge.review(path, resamples=0).runs
     assert run["pass^1"].value == 0.75
     trials = run.table("trials").select("task", "trial", "success").rows()
     assert trials == [("a", 0, True), ("a", 1, False), ("b", 0, True), ("b", 1, None)]

@@ -66,7 +66,7 @@ def test_a_conversation_stands_where_the_mapping_says(tmp_path: Path) -> None:
     corpus = dialgauge.read(path)
     assert [each.ended.scores for each in corpus] == [{"helpful": 4.0}, {}, {}]
     assert corpus[1].ended.usage["both"].cost == 0.5
-    [run] = dialgauge.score_results([path], resamples=0).runs
+    [run] = dialgauge.review([path], resamples=0).runs
     assert run["pass^1"].value == 0.5
     assert any(note.startswith(f"read as: {path}.map.yaml: rows data[].trials[]") for note in run.notes)
 

@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dialgauge import review
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import packed, read
 from dialgauge.runs import Run
-from dialgauge.trials import score_results
 
 INSPECT = Path(__file__).parents[2] / "support" / "inspect_logs"
 OTEL = Path(__file__).parents[2] / "support" / "otel_spans"
@@ -33,7 +33,7 @@ def path_of(log: str) -> Path:
 
 @pytest.mark.parametrize("log", LOGS)
 def test_accuracy_and_standard_errors_are_those_that_inspect_computed(log: str) -> None:
-    [run] = score_results([path_of(log)]).runs
+    [run] = review([path_of(log)]).runs
     expected = EXPECTED[log]
     assert run["pass^1"].value == pytest.approx(expected["includes"]["accuracy"], abs=1e-12)
     assert _standard_error(run, "pass^1") == pytest.approx(expected["includes"]["stderr"], abs=1e-12)
@@ -64,14 +64,14 @@ def test_archive_and_json_of_one_evaluation_are_the_same_conversations() -> None
 
 
 def test_a_sample_that_failed_is_not_counted_and_makes_the_log_incomplete() -> None:
-    results = score_results([path_of("broken-0.3.285.eval")])
+    results = review([path_of("broken-0.3.285.eval")])
     assert not results.complete
     assert results.runs[0].details["infrastructure"] == {"error": 1}
     assert results.runs[0].details["planned"] == {"tasks": 5, "trials": 3, "conversations": 15}
 
 
 def test_two_logs_are_paired_by_sample_over_epochs() -> None:
-    runs = score_results([path_of("a-0.3.200.eval"), path_of("b-0.3.200.eval")]).runs
+    runs = review([path_of("a-0.3.200.eval"), path_of("b-0.3.200.eval")]).runs
     comparison = compare_runs(list(runs), resamples=100)
     assert len(comparison.dialogues) == 5
     expected = EXPECTED["a-0.3.200.eval"]["includes"]["accuracy"] - EXPECTED["b-0.3.200.eval"]["includes"]["accuracy"]
@@ -86,7 +86,7 @@ def test_an_archive_in_a_folder_and_one_without_a_header(tmp_path: Path) -> None
         for name in whole.namelist():
             if name != "header.json":
                 begun.writestr(name, whole.read(name))
-    assert score_results([tmp_path / "b.eval"])[0]["pass^1"].value == EXPECTED["a-0.3.200.eval"]["includes"]["accuracy"]
+    assert review([tmp_path / "b.eval"])[0]["pass^1"].value == EXPECTED["a-0.3.200.eval"]["includes"]["accuracy"]
 
 
 def test_a_bomb_in_an_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_evaluations_that_cannot_be_placed_are_told_of_where_nothing_is_judged(t
     talks = [_chat("t", name, "hi", conversation__id=name) for name in ("a", "b")]
     lost = {"traceId": "t", "spanId": "e", "parentSpanId": "gone", "events": [_evaluation(1)]}
     alone = {"traceId": "j", "spanId": "e", "events": [_evaluation(0)]}
-    [run] = score_results(_spans(tmp_path, *talks, lost, alone)).runs
+    [run] = review(_spans(tmp_path, *talks, lost, alone)).runs
     assert run.coverage.units["conversations"].expected == 2
     [told] = [note for note in run.notes if note.startswith("evaluations left out")]
     assert told.endswith("(2 times)")
@@ -289,7 +289,7 @@ def test_a_folder_of_tau2_is_the_file_that_it_was_split_from(tmp_path: Path) -> 
     for one in simulations:
         (folder / "simulations" / f"{one['id']}.json").write_text(json.dumps(one, indent=2))
     assert read(folder).dialogues == read(tmp_path / "whole.json").dialogues
-    assert score_results([folder])[0]["pass^1"].value == 0.5
+    assert review([folder])[0]["pass^1"].value == 0.5
     with pytest.raises(DialgaugeError, match="name the folder that holds both"):
         read(folder / "results.json")
     (folder / "simulations" / "s1.json").write_text(json.dumps({**simulations[1], "messages": None, "ticks": [{}]}))

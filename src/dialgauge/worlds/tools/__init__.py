@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.tools.log_integrity import (
         MOST_FOREIGN as MOST_FOREIGN,
         Integrity as Integrity,
-        check_corpus as check_corpus,
         check_integrity as check_integrity,
         identifiers_of as identifiers_of,
         log_benchmark as log_benchmark,

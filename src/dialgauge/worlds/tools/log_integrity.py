@@ -23,7 +23,6 @@ from msgspec import Struct, structs
 
 from dialgauge.dialogue import Call, Dialogue
 from dialgauge.errors import DialgaugeError
-from dialgauge.formats import Corpus
 from dialgauge.worlds.folders import OUR_TOOL_DOMAINS
 from dialgauge.worlds.tools.tool_domain import ToolDomain, canonical
 from dialgauge.worlds.tools.tool_folder import declared_tools, load_tool_domain
@@ -164,17 +163,6 @@ def log_domain(dialogues: Sequence[Dialogue], root: Path | None) -> ToolDomain |
             with suppress(DialgaugeError):  # its records are not here
                 return load_tool_domain(name, root=root)
     return None
-
-
-def check_corpus(corpus: Corpus, root: Path | None = None) -> Integrity | None:
-    """Check results that were read; None where they are not of a benchmark. ``root`` is where task files may lie."""
-    dialogues = corpus.dialogues
-    benchmark = log_benchmark(dialogues)
-    if not benchmark:
-        return None
-    domain = log_domain(dialogues, root) if benchmark == "tau" else None
-    given = domain.tasks if domain is not None else None
-    return check_integrity(dialogues, tasks_of_log(dialogues, corpus.notes.tasks, given, corpus.source))
 
 
 def check_integrity(dialogues: Sequence[Dialogue], tasks: Iterable[ToolTask]) -> Integrity:
