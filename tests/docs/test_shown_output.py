@@ -17,7 +17,7 @@ _PRINTED = "State-tracking scores\nmeasure   mine\nJGA      25.00\n\nF1       75
     [
         _PRINTED,
         "...\nJGA      25.00\n\nF1       75.00\n...\n",
-        "State-tracking scores\n...\nSignature: sig:1|v:0.2.0",
+        "State-tracking scores\n...\nSignature: sig:1|v:0.3.0",
         "...\nmeasure   mine\n...\nF1       75.00   \n...\n",
         "State-... scores\n...\nSignature: ...|v:0.1.0",
         "...",

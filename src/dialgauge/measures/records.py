@@ -72,7 +72,7 @@ class Score(Struct, frozen=True, kw_only=True):
     None is an undefined value, an interval that was not made, a side without a bound; unit and direction are None
     where nobody says them. A score is also a number, NaN where the value is undefined:
 
-    >>> score = Score(value=0.5, low=0.41, high=0.59, signature="measure:JGA|dialogues:120|version:0.2.0")
+    >>> score = Score(value=0.5, low=0.41, high=0.59, signature="measure:JGA|dialogues:120|version:0.3.0")
     >>> float(score), f"{score:.3f}", 100 * score, score > 0.4, round(score, 1), score.n
     (0.5, '0.500', 50.0, True, 0.5, 120)
 

@@ -1,6 +1,6 @@
 """Signatures: everything that could change a score, in one line, so that two people can tell whether theirs compare.
 
-    measure:JGA(over=turns)|profile:canon@1-ca683712|slots:30|coverage:intersection|dialogues:1000|…|version:0.2.0
+    measure:JGA(over=turns)|profile:canon@1-ca683712|slots:30|coverage:intersection|dialogues:1000|…|version:0.3.0
 
 One grammar for all families: parts ``key:value`` in the family's order, the measure first, the version last.
 """

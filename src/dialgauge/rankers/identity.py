@@ -30,7 +30,7 @@ _KNOWN = frozenset({_OURS, "msgspec", *_ARITHMETIC, *sys.stdlib_module_names})
 
 
 def code_of(made: object) -> str:
-    """The code behind an object, in words without blanks: ``dialgauge-0.2.0-3f0c…/numpy-2.4.6/torch-2.11.0``.
+    """The code behind an object, in words without blanks: ``dialgauge-0.3.0-3f0c…/numpy-2.4.6/torch-2.11.0``.
 
     Every class that the object inherits from counts. We and plugins come as ``package-version-checksum``.
     """

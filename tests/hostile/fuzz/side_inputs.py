@@ -193,7 +193,7 @@ def _measure(content: bytes, folder: Path) -> None:
 
 _NAMES = [
     b"JGA", b"FGA@0.5(rule=paper)", b"hits@10", b"I-GCDF1[hotel]", b"F1(average=slot)", b"RSA(empty=one)",
-    b"measure:JGA|profile:canon@1-75ba0b9a|gold:a%7Cb|version:0.2.0",
+    b"measure:JGA|profile:canon@1-75ba0b9a|gold:a%7Cb|version:0.3.0",
 ]  # fmt: skip
 
 
