@@ -11,7 +11,7 @@ import pytest
 import dialgauge
 from dialgauge.errors import DialgaugeError
 from dialgauge.reproduce import PAPERS, Evidence, ReportedValue, Reproduction, judge, reproduce, shipped
-from dialgauge.tasks import published_rows
+from dialgauge.reproduce.benchmark import published_rows
 from support.commands import dialgauge as run_command
 
 IMPOSSIBLE = "cannot be computed"
@@ -84,11 +84,11 @@ def test_our_files_say_what_the_papers_say(expected: Path) -> None:
     for domain, row in theirs["rsa_paper"]["table2_per_domain_somdst"].items():
         assert numbers("rsa", "table2", domain) == [row["jga"], row["sa"], row["rsa"]]
     systems = json.loads((expected / "e2e_mwzeval.json").read_bytes())["systems"]
-    rows = published_rows()
+    rows = {system: figures for kind, system, figures in published_rows() if kind != "human"}
     assert len(rows) == 16
     for name, system in systems.items():
-        figures, printed = rows[name].figures, system["published"]
-        assert figures["bleu"] == printed["bleu_mwz22"] and rows[name].mode == printed["mode"]
+        figures, printed = rows[name], system["published"]
+        assert figures["bleu"] == printed["bleu_mwz22"] and figures["mode"] == printed["mode"]
         assert (figures["inform"], figures["success"]) == (printed["inform"], printed["success"])
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import polars as pl
 
 from dialgauge import tasks
@@ -25,10 +29,20 @@ _COLUMNS = {
 }
 
 
+@cache
+def published_rows() -> list[tuple[str, str, dict[str, Any]]]:
+    """Kind, system and figures of each row; ``mode`` is that of its active domains, where it could be told."""
+    content = msgspec.json.decode(resources.files(__package__).joinpath("published.json").read_bytes())
+    return [(kind, system, row) for kind in ("end-to-end", "policy") for system, row in content[kind].items()] + [
+        ("human", "people", content["human"])
+    ]
+
+
 def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
     """``printed`` (kind, system, measure, printed) and ``computed`` (system, measure, ours)."""
     gold = dataset_file(data, "multiwoz-2.1", "test.json")
-    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in tasks.published_rows()}
+    systems = [system for kind, system, _ in published_rows() if kind != "human"]
+    files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in systems}
     missing, absent = [], []
     if gold is None:
         missing.append(
@@ -45,12 +59,10 @@ def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Eviden
 
 
 def _printed() -> pl.DataFrame:
-    rows = [(row.kind, row.system, row.figures) for row in tasks.published_rows().values()]
-    rows.append(("human", "people", tasks.published_human()))
     return pl.DataFrame(
         [
             (kind, system, title, look.format(figures[column]))
-            for kind, system, figures in rows
+            for kind, system, figures in published_rows()
             for column, (title, _, look) in _COLUMNS.items()
             if column in figures
         ],
@@ -64,11 +76,10 @@ def _computed(gold: Path | None, files: Mapping[str, Path | None]) -> pl.DataFra
         raise Missing("the gold file is not here", "dialgauge data get multiwoz-2.1")
     evaluation = tasks.TaskEvaluation(gold, measures=("default", "richness"), resamples=0)
     values: dict[str, Mapping[str, float | None]] = {"people": evaluation.human_values}
-    for name, row in tasks.published_rows().items():
-        path = files[name]
-        if path is not None:
-            scores = evaluation.score(tasks.read_predictions(path), human=False, mode=row.mode).scores
-            values[row.system] = {measure: score.value for measure, score in scores.items()}
+    for _, system, figures in published_rows():
+        if (path := files.get(system)) is not None:
+            run = evaluation.score(tasks.read_predictions(path), human=False, mode=figures.get("mode"))
+            values[system] = {measure: score.value for measure, score in run.scores.items()}
     rows = [
         (system, title, value)
         for system, known in values.items()

@@ -9,10 +9,6 @@ if TYPE_CHECKING:
     from dialgauge.tasks.predictions import (
         read_predictions as read_predictions,
     )
-    from dialgauge.tasks.published import (
-        published_human as published_human,
-        published_rows as published_rows,
-    )
     from dialgauge.tasks.reasons import (
         REASON_GROUPS as REASON_GROUPS,
         REASONS as REASONS,
