@@ -3,7 +3,7 @@
 A size or checksum that the catalogue does not give is not known, and is shown as such.
 
 ROOT/NAME/             a dataset, whole or absent
-ROOT/NAME/.dialgauge    its receipt: what was downloaded, and the size and checksum of every file
+ROOT/NAME/.dialgauge    its receipt: what was downloaded, with checksums
 ROOT/.dialgauge/        work in progress, and locks
 
 A collection made by hand may call a dataset's folder by another of its names (``multiwoz21``), and may have its files
@@ -136,20 +136,11 @@ def catalogue() -> Catalogue:
 # -- the folder ------------------------------------------------------------------------------------------------------
 
 
-class Entry(Struct, frozen=True):
-    """A file, its size and its checksum."""
-
-    path: str
-    size: int
-    sha256: str
-
-
 class Receipt(Struct, frozen=True):
-    """How a dataset came into its folder: downloads by address, and the files they gave."""
+    """How a dataset came into its folder: the checksums of its downloads by address."""
 
     dataset: str
-    downloads: tuple[Entry, ...]
-    files: tuple[Entry, ...]
+    downloads: dict[str, str]
 
 
 class Folder:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from dialgauge import formats
-from dialgauge.data.datasets import RECEIPT, Dataset, Entry, Folder, Receipt, Remote
+from dialgauge.data.datasets import RECEIPT, Dataset, Folder, Receipt, Remote
 from dialgauge.data.fetch import Patience, TransferProgress, fetch_file
 from dialgauge.errors import DialgaugeError
 from dialgauge.files import sha256_of, writing
@@ -132,37 +132,39 @@ class _Installation:
         self.watcher, self.patience = watcher, patience
 
     def run(self) -> InstalledDataset:
-        downloads = _downloads(self.folder, self.dataset)
-        entries: list[Entry] = []
+        downloads = self.folder.work / "downloads" / self.dataset.name
+        checksums: dict[str, str] = {}
         with _staging(self.folder, self.dataset.name) as staging, writing(self.folder.path(self.dataset.name)):
             content = staging / "content"
             content.mkdir()
             for number, remote in enumerate(self.dataset.remotes):
                 archive = downloads / f"{number:03d}-{remote.file_name}"
-                entries.append(self._download(remote, archive))
+                checksums[remote.url] = self._download(remote, archive)
                 self._place(remote, archive, content)
             if self.dataset.layout == "multiwoz":
                 arrange_multiwoz(content)
-            files = tuple(_entries(content))
-            self._compare_members(files)
-            receipt = Receipt(dataset=self.dataset.name, downloads=tuple(entries), files=files)
+            self._compare_members(content)
+            receipt = Receipt(dataset=self.dataset.name, downloads=checksums)
             (content / RECEIPT).write_bytes(msgspec.json.format(msgspec.json.encode(receipt)) + b"\n")
             content.rename(self.folder.path(self.dataset.name))
         shutil.rmtree(downloads, ignore_errors=True)
         trusted = tuple(remote.url for remote in self.dataset.remotes if not remote.sha256)
         return InstalledDataset(self.folder.path(self.dataset.name), fetched=True, trusted=trusted)
 
-    def _download(self, remote: Remote, target: Path) -> Entry:
-        """The file on this disk; one that an interrupted call left whole is taken as it is."""
-        if not (target.exists() and remote.sha256 and sha256_of(target) == remote.sha256):
-            self._fetch(remote, target)
-        return Entry(remote.url, target.stat().st_size, sha256_of(target))
-
-    def _fetch(self, remote: Remote, target: Path) -> None:
+    def _download(self, remote: Remote, target: Path) -> str:
+        """The checksum of the file on this disk; one that an interrupted call left whole is taken as it is."""
+        if target.exists() and remote.sha256 and sha256_of(target) == remote.sha256:
+            return remote.sha256
         progress = self.watcher(remote.path or remote.file_name) if self.watcher else None
-        how = {"sha256": remote.sha256, "size": remote.size}
         try:
-            fetch_file(remote.url, target, **how, progress=progress, patience=self.patience)  # type: ignore[arg-type]
+            return fetch_file(
+                remote.url,
+                target,
+                sha256=remote.sha256,
+                size=remote.size,
+                progress=progress,
+                patience=self.patience,
+            )
         except DialgaugeError as error:
             message = f"{error.message}; the dataset's home is {self.dataset.home}"
             raise DialgaugeError(message, file=error.file) from error
@@ -179,18 +181,15 @@ class _Installation:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(archive, target)
 
-    def _compare_members(self, files: tuple[Entry, ...]) -> None:
+    def _compare_members(self, content: Path) -> None:
         """Where an archive's checksum is unknown, those of some of its files may be known: then they decide."""
-        if self.dataset.checksums_known:
-            return
-        here = {entry.path: entry for entry in files}
-        for path, member in self.dataset.known_members.items():
-            if path not in here:
+        for path, member in self.dataset.known_members.items() if not self.dataset.checksums_known else ():
+            if not (content / path).is_file():
                 raise DialgaugeError(f"the download of {self.dataset.name} does not contain {path}; nothing was kept")
-            if here[path].sha256 != member.sha256:
+            if (checksum := sha256_of(content / path)) != member.sha256:
                 raise DialgaugeError(
-                    f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is "
-                    f"{here[path].sha256}, known is {member.sha256}); nothing was kept"
+                    f"in the download of {self.dataset.name}, {path} is not the known file (its sha256 is {checksum}, "
+                    f"known is {member.sha256}); nothing was kept"
                 )
 
 
@@ -229,15 +228,6 @@ def unpack_archive(
     return sorted(written)
 
 
-def _entries(content: Path) -> Iterator[Entry]:
-    for path in sorted(item for item in content.rglob("*") if item.is_file()):
-        yield Entry(path.relative_to(content).as_posix(), path.stat().st_size, sha256_of(path))
-
-
-def _downloads(folder: Folder, dataset: Dataset) -> Path:
-    return folder.work / "downloads" / dataset.name
-
-
 @contextmanager
 def _staging(folder: Folder, name: str) -> Iterator[Path]:
     """An empty folder on the right disk that vanishes with what is left in it.
@@ -274,8 +264,9 @@ def arrange_multiwoz(content: Path) -> None:
         rest = _dialogues(everything)
         for split, path in lists.items():
             named = {_key(line) for line in path.read_text("utf-8").splitlines()}
-            _write(content / f"{split}.json", {name: rest.pop(name) for name in list(rest) if _key(name) in named})
-        _write(content / "train.json", rest)
+            chosen = {name: rest.pop(name) for name in list(rest) if _key(name) in named}
+            (content / f"{split}.json").write_bytes(msgspec.json.encode(chosen))
+        (content / "train.json").write_bytes(msgspec.json.encode(rest))
         everything.unlink()
 
 
@@ -289,10 +280,6 @@ def _dialogues(path: Path) -> dict[str, msgspec.Raw]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DialgaugeError(f"the downloaded dialogues are not JSON ({error})", file=path.name) from error
-
-
-def _write(target: Path, dialogues: dict[str, msgspec.Raw]) -> None:
-    target.write_bytes(msgspec.json.encode(dialogues))
 
 
 def _key(name: str) -> str:
