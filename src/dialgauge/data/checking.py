@@ -222,7 +222,7 @@ def check(
     for source in report.sources:
         groups: dict[str, _Group] = {}
         chosen_parts = _chosen(_parts(source, limit, report), named, report)
-        for together, pairs in groupby(chosen_parts, key=lambda pair: _spans_files(pair[1])):
+        for together, pairs in groupby(chosen_parts, key=lambda pair: getattr(pair[1], "spans_files", False)):
             for batch in [list(pairs)] if together else ([pair] for pair in pairs):
                 part, chosen = batch[0]
                 try:
@@ -263,10 +263,6 @@ def _chosen(
             yield part, named if named and not formats.is_document(part.stem) else formats.recognise(part)
         except DialgaugeError as error:
             _not_read(part.name, error, report)
-
-
-def _spans_files(chosen: formats.AnyFormat) -> bool:
-    return isinstance(chosen, formats.DialogueFormat) and chosen.spans_files
 
 
 def _not_read(name: str, error: DialgaugeError, report: Report) -> None:

@@ -277,7 +277,11 @@ def _written(dialogue: Dialogue, notes: Notes) -> dict[str, Any]:
         notes.add("what was heard of a last turn dropped: no turn follows to carry it")
     if dialogue.instruction:
         notes.add("the instructions of a goal dropped: the format has no place for them")
-    goal = {} if dialogue.goal is None else {"goal": _written_goal(dialogue.goal)}
+    goal = (
+        {}
+        if dialogue.goal is None
+        else {"goal": {domain: _written_task(task) for domain, task in dialogue.goal.tasks.items()}}
+    )
     return {"dialogue_id": dialogue.id, "services": dialogue.domains, **goal, "metrics": {}, "turns": turns}
 
 
@@ -331,10 +335,6 @@ def _by_service(acts: Iterable[Act]) -> dict[str, list[dict[str, Any]]]:
             action |= {"slot": act.slot, "values": act.values}
         frames.setdefault(act.domain, []).append(action)
     return frames
-
-
-def _written_goal(goal: Goal) -> dict[str, Any]:
-    return {domain: _written_task(task) for domain, task in goal.tasks.items()}
 
 
 def _written_task(task: Task) -> dict[str, Any]:

@@ -191,10 +191,6 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
         facts += [f"slot={' '.join(self.slot)}"] if self.slot else []
         return ", ".join(facts)
 
-    def yaml(self) -> str:
-        """The mapping as a file."""
-        return as_yaml(msgspec.to_builtins(self))
-
 
 def as_yaml(keys: dict[str, Any]) -> str:
     """Plain values as YAML."""

@@ -62,10 +62,6 @@ LAST_RESORT = "predictions"
 
 #: First bytes of files that are held out by mistake, and what to do.
 _STARTS = {
-    b"\xff\xfe": "it is UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "it is UTF-16 text; save it as UTF-8",
-    b"\x28\xb5\x2f\xfd": "it is compressed with zstandard; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
-    b"7z\xbc\xaf": "it is a 7-Zip archive; unpack it first (gzip, bzip2, xz, zip need no unpacking)",
     b"version https://git-lfs": "it is a Git LFS pointer, not the file itself; run  git lfs pull",
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from dialgauge.dialogue import Call, Dialogue, Goal, Outcome, SideUsage
+from dialgauge.dialogue import Dialogue, Goal, Outcome, SideUsage
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek
 from dialgauge.formats.jsonfile import RAW, decode, decode_each, elements_of, members_of
@@ -428,7 +428,8 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: _TrialNames) -> 
         raise DialgaugeError(f"the file has no task '{name}'; every simulation needs its task in 'tasks'")
     judged = simulation.reward_info or _RewardInfo()
     criteria = (task.evaluation_criteria if task else None) or _Criteria()
-    stored = _stored_calls(judged)
+    checks = judged.action_checks
+    stored = None if checks is None else expected_calls([check.action for check in checks])
     seconds = _seconds_by_side(simulation.messages)
     costs = {"agent": simulation.agent_cost, "user": simulation.user_cost}
     usage = {side: SideUsage(cost=cost, seconds=seconds.get(side)) for side, cost in costs.items()}
@@ -450,11 +451,6 @@ def _tau2_dialogue(simulation: _Simulation, told: _Told, names: _TrialNames) -> 
     )
     named = (names.name(name, trial), name, trial)
     return logged_dialogue("tau2", LogMessages(simulation.messages), facts, named, judging=True)
-
-
-def _stored_calls(judged: _RewardInfo) -> tuple[Call, ...] | None:
-    checks = judged.action_checks
-    return None if checks is None else expected_calls([check.action for check in checks])
 
 
 def _seconds_by_side(messages: Sequence[Message]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -315,8 +315,3 @@ def decoded(text: str) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return text
-
-
-def joined_names(names: Iterable[Any]) -> str:
-    """Different names, each once, with commas."""
-    return ",".join(dict.fromkeys(str(name) for name in names if name))
