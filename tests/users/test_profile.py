@@ -34,8 +34,9 @@ def test_a_profile_of_one_s_own_decides_what_acts_mean(tmp_path: Path) -> None:
     path.write_text(OWN)
     goal = {"pizza": Task(info={"topping": "ham"})}
     scorer = Scorer(profile=load_profile(str(path)))
-    assert scorer.score(talk(goal, ("pizza tell topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 1.0
-    assert scorer.score(talk(goal, ("pizza inform topping=ham",), ())).scores["I-GCDF1"]["pizza"].f1 == 0.0
+    for act, verdict in (("tell", "credited"), ("inform", "missing")):
+        [only] = scorer.score(talk(goal, (f"pizza {act} topping=ham",), ())).verdicts
+        assert only.verdict == verdict
 
 
 def test_slots_of_acts_take_the_names_of_goals(tmp_path: Path) -> None:

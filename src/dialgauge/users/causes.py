@@ -186,14 +186,6 @@ class Causes:
             else []
             for turn in turns
         ]
-        self._confusions = [
-            [
-                Confusion(speaker, error, *(describe(act, error == "value") for act in (said, heard)))
-                for error, said, heard in pairs
-            ]
-            for turn, pairs in zip(turns, self._pairs, strict=True)
-            for speaker in (_SIDES[turn.position % 2],)
-        ]
         self._services = {service for turn in turns[::2] for service in turn.services}
         self.loops = tuple(self._find_loops())
         self.end = self._find_end()
@@ -203,18 +195,26 @@ class Causes:
 
     def occurrences(self) -> Iterator[Occurrence]:
         """All confusions, each with the sentence that was misheard; turns whose acts are not recorded do not count."""
-        for turn, pairs, confusions in zip(self._turns, self._pairs, self._confusions, strict=True):
+        for turn, pairs in zip(self._turns, self._pairs, strict=True):
             if pairs and turn.said is not None:
                 words = template(turn.text, turn.said)
-                for pair, confusion in zip(pairs, confusions, strict=True):
+                for pair, confusion in zip(pairs, self._confusions(turn.position, pairs), strict=True):
                     slot = "" if pair.said is None else self._reader.slot(pair.said)
                     parts = (part for part in SENTENCE_ENDS.split(words) if slot and f"[{slot}]" in part)
                     yield turn.position, confusion, next(parts, words).strip() if slot else words
 
-    def _relevant(self, position: int, services: Sequence[str], slots: frozenset[str]) -> list[Confusion]:
-        """The confusions of a turn that bear on the slots of the services.
+    def _confusions(self, position: int, pairs: Iterable[Mishearing]) -> list[Confusion]:
+        """What was misheard in a turn, in words."""
+        speaker: Speaker = "system" if position % 2 else "user"
+        return [
+            Confusion(speaker, error, *(describe(act, error == "value") for act in (said, heard)))
+            for error, said, heard in pairs
+        ]
 
-        Such a confusion is about one of the slots, or it hides or feigns an outcome: that something was told, refused
+    def _relevant(self, position: int, services: Sequence[str], slots: frozenset[str]) -> list[Mishearing]:
+        """What was misheard in a turn that bears on the slots of the services.
+
+        Such a mishearing is about one of the slots, or it hides or feigns an outcome: that something was told, refused
         or booked. A refusal that was heard with other criteria is a refusal that was heard.
         """
         if not self._pairs[position]:
@@ -229,11 +229,7 @@ class Causes:
             about = outcome != "refused" and self._reader.slot(act) in slots
             return about or (outcome != "asked" and (service, outcome) not in other)
 
-        return [
-            confusion
-            for confusion, pair in zip(self._confusions[position], self._pairs[position], strict=True)
-            if bears(pair.said, in_heard) or bears(pair.heard, in_said)
-        ]
+        return [pair for pair in self._pairs[position] if bears(pair.said, in_heard) or bears(pair.heard, in_said)]
 
     def _outcome(self, act: Act) -> tuple[str, str]:
         """What an act of the system comes to, with its service."""
@@ -268,13 +264,13 @@ class Causes:
         answered = [answer for answer in answers if not self._turns[answer].services.keys().isdisjoint(services)]
         cause: Cause = "user policy" if 2 * len(answered) >= len(answers) else "system policy"
         said = heard = ""
-        sides: tuple[tuple[Cause, list[list[Confusion]]], ...] = (
-            ("user NLU", [self._relevant(answer, services, slots) for answer in answers]),
-            ("system NLU", [self._confusions[place] for place in places[:-1]]),
-        )
-        for side, errors in sides:
-            failed = [each for each in errors if each]
-            if failed and 2 * len(failed) >= len(errors):
+        sides: dict[Cause, dict[int, list[Mishearing]]] = {
+            "user NLU": {answer: self._relevant(answer, services, slots) for answer in answers},
+            "system NLU": {place: self._pairs[place] for place in places[:-1]},
+        }
+        for side, by_turn in sides.items():
+            failed = [self._confusions(turn, pairs) for turn, pairs in by_turn.items() if pairs]
+            if failed and 2 * len(failed) >= len(by_turn):
                 ((main, _),) = Counter(confusion for each in failed for confusion in each).most_common(1)
                 cause, said, heard = side, main.said, main.heard
         named = tuple(dict.fromkeys(describe(act.act, with_value=True) for act in acts))
@@ -344,7 +340,7 @@ class Causes:
         return (MISHEARD,), "user NLU"
 
     def _uncalled_for(self, verdict: Verdict, turn: int) -> Reason:
-        """Something that the goal does not have, a slot or a whole domain, is said for the first time."""
+        """Something that the goal does not have is said: a slot, or a whole domain."""
         shares_booking = (verdict.measure, verdict.verdict) == ("I-GCDF1", "out-of-goal")
         services = self._profile.with_booking(verdict.domain) if shares_booking else (verdict.domain,)
         slot = "" if verdict.verdict == "outside-domain" else verdict.slot
@@ -357,9 +353,6 @@ class Causes:
         if self.end == "loop" and (domain in self.loops[-1].domains or domain not in self._services):
             return (STUCK,), self.loops[-1].cause
         return (), "user policy"
-
-
-_SIDES: tuple[Speaker, Speaker] = ("user", "system")
 
 
 def _about(acts: Iterable[Spoken], services: tuple[str, ...], slot: str) -> list[Spoken]:

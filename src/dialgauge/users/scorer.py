@@ -23,7 +23,7 @@ from dialgauge.users.normalise import Attempt, Normaliser
 from dialgauge.users.profile import DatasetProfile, chosen_profile, load_profile
 from dialgauge.users.rules import verdicts_of
 from dialgauge.users.talk import Talk
-from dialgauge.users.verdicts import MEASURES, MeasureName, PrfScore, Verdict, pooled, tallies
+from dialgauge.users.verdicts import MEASURES, Verdict, pooled
 from dialgauge.values import CanonicalMap
 
 
@@ -84,14 +84,6 @@ class DialogueScore(Struct, frozen=True, kw_only=True, gc=False):
     #: What was heard otherwise than it was said.
     confusions: tuple[Occurrence, ...]
     end: End
-
-    @property
-    def scores(self) -> dict[MeasureName, dict[str, PrfScore]]:
-        """By measure and domain, ``combined`` too."""
-        scores: dict[MeasureName, dict[str, PrfScore]] = {measure: {} for measure in MEASURES}
-        for (measure, domain), (tp, fp, fn, *_) in tallies(self.verdicts).items():
-            scores[measure][domain] = PrfScore.of(tp, fp, fn)
-        return scores
 
 
 class Scorer:
