@@ -8,8 +8,8 @@ A ranker gets many at a time and answers each from that point alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice, repeat
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -36,10 +36,6 @@ class Shortlist(NamedTuple):
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
     gold_score: float
-
-
-#: The answer of a ranker, and the candidates it ranked best where they are kept.
-RankedAnswer: TypeAlias = tuple[Answer, Shortlist | None]
 
 
 @runtime_checkable
@@ -142,29 +138,39 @@ def evaluate(
     dialogs: Sequence[Episode],
     candidates: Sequence[str] | None = None,
     *,
-    batch: int = BATCH,
     keep: int = 0,
 ) -> RankingResult:
     """Let a bot answer every reply of the dialogues. A ranker brings its candidates, as does any fitted model.
 
     ``keep`` is how many of the best-ranked candidates of every reply are kept; a bot that says sentences ranks none.
     """
-    texts = tuple(candidates) if candidates is not None else tuple(getattr(bot, "candidates", ()))
+    texts = tuple(getattr(bot, "candidates", ()))
     if isinstance(bot, Replier):
-        return collect(_sentences(bot, _questions(dialogs, texts), texts), dialogs)
-    if isinstance(bot, Ranker):
-        given = list(_rankings(bot, _questions(dialogs, bot.candidates), batch, keep))
-        kept = tuple(shortlist for _, shortlist in given if shortlist is not None)
-        return replace(collect((answer for answer, _ in given), dialogs), shortlists=kept)
-    raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
-
-
-def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingResult:
-    """An evaluation from the answers to every reply, in the dialogues' order."""
+        texts, keep = texts if candidates is None else tuple(candidates), 0
+    elif not isinstance(bot, Ranker):
+        raise TypeError(f"{bot!r} neither ranks candidates nor says sentences")
     ids = {name: number for number, name in enumerate(dict.fromkeys(dialog.id for dialog in dialogs if dialog.prompts))}
     if not ids:
         raise DialgaugeError("there is no reply to predict: the list of dialogues is empty")
-    rows = np.array(list(answers), dtype=np.int64)
+    index = {text: position for position, text in enumerate(texts)}
+    questions = _questions(dialogs, index)
+    answers: list[Answer] = []
+    kept: list[Shortlist] = []
+    while batch := list(islice(questions, BATCH)):
+        if isinstance(bot, Replier):
+            scores = _said(bot, batch, index)
+        else:
+            scores = checked_scores(bot, [each.point for each in batch])
+        gold = np.array([each.gold for each in batch])
+        allowed = np.ones(scores.shape, dtype=bool)
+        for row, each in enumerate(batch):
+            if each.places is not None:
+                allowed[row] = False
+                allowed[row, each.places] = True
+        scores = np.where(allowed, scores, -np.inf)
+        answers += ranked(scores, gold, allowed)
+        kept += shortlists(scores, gold, keep) if keep else ()
+    rows = np.array(answers, dtype=np.int64)
     return RankingResult(
         ids=tuple(ids),
         dialogue=np.array([ids[dialog.id] for dialog in dialogs for _ in dialog.prompts], dtype=np.int64),
@@ -174,6 +180,7 @@ def collect(answers: Iterable[Answer], dialogs: Sequence[Episode]) -> RankingRes
         chosen=rows[:, 1],
         ranks=rows[:, 2],
         tied=rows[:, 3].astype(bool),
+        shortlists=tuple(kept),
     )
 
 
@@ -191,79 +198,46 @@ class _Question(NamedTuple):
     places: list[int] | None
 
 
-def _questions(dialogs: Iterable[Episode], candidates: Sequence[str]) -> Iterator[_Question]:
-    index = {text: position for position, text in enumerate(candidates)}
+def _questions(dialogs: Iterable[Episode], index: Mapping[str, int]) -> Iterator[_Question]:
+    def place(text: str, point: Point) -> int:
+        if text not in index:
+            raise DialgaugeError(
+                f"the reply {text!r} is not among the model's candidates", dialogue=point.dialogue, turn=point.turn
+            )
+        return index[text]
+
     for dialog in dialogs:
         for point, own in zip(dialog.points(), dialog.choices, strict=True):
-            places = None if own is None else sorted(_place(index, text, point) for text in own)
-            yield _Question(point.question, _place(index, point.reply, point), places)
+            places = None if own is None else sorted(place(text, point) for text in own)
+            yield _Question(point.question, place(point.reply, point), places)
 
 
-def _place(index: Mapping[str, int], text: str, point: Point) -> int:
-    if text not in index:
-        raise DialgaugeError(
-            f"the reply {text!r} is not among the model's candidates", dialogue=point.dialogue, turn=point.turn
-        )
-    return index[text]
+def _said(bot: Replier, questions: Sequence[_Question], index: Mapping[str, int]) -> NDArray[np.float64]:
+    """A sentence ranks its candidate first and leaves all others equal; one that is no candidate is no answer."""
+    scores = np.full((len(questions), len(index)), -np.inf)
+    for row, question in enumerate(questions):
+        chosen = index.get(bot.reply(question.point).strip(), -1)
+        if chosen >= 0 and (question.places is None or chosen in question.places):
+            scores[row] = 0.0
+            scores[row, chosen] = 1.0
+    return scores
 
 
-def _rankings(ranker: Ranker, questions: Iterator[_Question], size: int, keep: int) -> Iterator[RankedAnswer]:
-    while batch := list(islice(questions, size)):
-        yield from _ranking(ranker, batch, keep)
-
-
-def _ranking(ranker: Ranker, batch: Sequence[_Question], keep: int) -> Iterator[RankedAnswer]:
-    scores = checked_scores(ranker, [question.point for question in batch])
-    gold = np.array([question.gold for question in batch])
-    allowed: NDArray[np.bool_] | None = None
-    if any(question.places is not None for question in batch):
-        allowed = np.zeros(scores.shape, dtype=bool)
-        for row, question in enumerate(batch):
-            allowed[row, slice(None) if question.places is None else question.places] = True
-        scores = np.where(allowed, scores, -np.inf)
-    kept = shortlists(scores, gold, keep) if keep else repeat(None, len(batch))
-    return zip(ranked(scores, gold, allowed), kept, strict=True)
-
-
-def ranked(
-    scores: NDArray[np.float64], gold: NDArray[np.int64], allowed: NDArray[np.bool_] | None = None
-) -> Iterator[Answer]:
-    """The answer of each row of scores; equal scores rank in file order.
+def ranked(scores: NDArray[np.float64], gold: NDArray[np.int64], allowed: NDArray[np.bool_]) -> Iterator[Answer]:
+    """The answer of each row of scores, of which those not allowed are minus infinity; equal scores rank in file order.
 
     A row without any score above minus infinity is no answer: nothing is chosen (-1) and the gold reply ranks behind
     all candidates.
     """
-    before = np.arange(scores.shape[1])[None, :] < gold[:, None]
-    count: int | NDArray[np.int64] = scores.shape[1]
-    if allowed is not None:
-        scores, before, count = np.where(allowed, scores, -np.inf), before & allowed, allowed.sum(axis=1)
+    before = (np.arange(scores.shape[1])[None, :] < gold[:, None]) & allowed
     own = scores[np.arange(len(gold)), gold][:, None]
     rank = 1 + (scores > own).sum(axis=1) + ((scores == own) & before).sum(axis=1)
     top = scores.max(axis=1, keepdims=True)
     answered = (top > -np.inf).ravel()
     chosen = np.where(answered, scores.argmax(axis=1), -1)
     tied = answered & ((scores == top).sum(axis=1) > 1)
-    rank = np.where(answered, rank, count + 1)
+    rank = np.where(answered, rank, allowed.sum(axis=1) + 1)
     return zip(gold.tolist(), chosen.tolist(), rank.tolist(), tied.tolist(), strict=True)
-
-
-def _sentences(bot: Replier, questions: Iterable[_Question], candidates: Sequence[str]) -> Iterator[Answer]:
-    index = {text: position for position, text in enumerate(candidates)}
-    for question in questions:
-        yield _looked_up(index.get(bot.reply(question.point).strip(), -1), question, len(candidates))
-
-
-def _looked_up(chosen: int, question: _Question, count: int) -> Answer:
-    """A sentence ranks its candidate first and leaves all others equal, in file order."""
-    gold, places = question.gold, question.places
-    if places is not None and chosen not in places:
-        chosen = -1
-    if chosen < 0:
-        return gold, -1, (count if places is None else len(places)) + 1, False
-    if chosen == gold:
-        return gold, chosen, 1, False
-    earlier = gold if places is None else places.index(gold)
-    return gold, chosen, 2 + earlier - (chosen < gold), False
 
 
 #: Kinds of replies, so that a plateau in a table can be read. They are those of bAbI tasks 1 to 5: fixed sentences, the
