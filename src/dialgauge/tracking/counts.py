@@ -138,12 +138,9 @@ def _repeated(errors: Flags, first: Flags) -> Flags:
 
 def _sum(flags: Flags) -> Counters:
     """How many slots of each turn are flagged. Bytes are summed while they cannot overflow: eight times as fast."""
-    total: Counters = np.add.reduce(flags.view(np.uint8), axis=0, dtype=_sum_kind(len(flags))).astype(np.int32)
+    kind = np.uint8 if len(flags) < 256 else np.int32
+    total: Counters = np.add.reduce(flags.view(np.uint8), axis=0, dtype=kind).astype(np.int32)
     return total
-
-
-def _sum_kind(slots: int) -> type[np.uint8 | np.int32]:
-    return np.uint8 if slots < 256 else np.int32
 
 
 def _any(flags: Flags) -> Flags:

@@ -290,27 +290,18 @@ def declared_scope(dialogues: Sequence[Dialogue]) -> dict[str, str]:
     """For a file of one-domain predictions the domain of each dialogue, by dialogue key; empty for all others.
 
     Zero-shot experiments (T5-DST) predict one held-out domain and write only its slots; the other domains of the gold
-    states are outside the experiment, not missed: gold is cut down before it is compared.
-
-    It is such a file when every dialogue declares exactly one domain, and no state, its own gold or predicted, reaches
-    beyond it. Files that declare the first of a dialogue's domains, and then hold a single other one throughout, are
-    read as files of that domain.
+    states are outside the experiment, not missed: gold is cut down before it is compared. It is such a file when every
+    dialogue declares exactly one domain, and no state, its own gold or predicted, reaches beyond it.
     """
-    if not dialogues or any(len(dialogue.domains) != 1 for dialogue in dialogues):
-        return {}
-    occurring = {dialogue.id: _state_domains(dialogue) for dialogue in dialogues}
-    everywhere = set[str]().union(*occurring.values())
-    if all(occurring[dialogue.id] <= {dialogue.domains[0].lower()} for dialogue in dialogues):
-        return {dialogue_key(dialogue.id): dialogue.domains[0].lower() for dialogue in dialogues}
-    if len(everywhere) == 1:
-        return dict.fromkeys((dialogue_key(dialogue.id) for dialogue in dialogues), everywhere.pop())
-    return {}
-
-
-def _state_domains(dialogue: Dialogue) -> set[str]:
-    """The domains of all states of a dialogue, gold or predicted."""
-    states = (state for turn in dialogue.turns for state in (turn.state, turn.predicted))
-    return {domain.lower() for state in states if state for domain in state}
+    scope = {}
+    for dialogue in dialogues:
+        states = (state for turn in dialogue.turns for state in (turn.state, turn.predicted))
+        if len(dialogue.domains) != 1 or {domain.lower() for state in states for domain in state or ()} - {
+            dialogue.domains[0].lower()
+        }:
+            return {}
+        scope[dialogue_key(dialogue.id)] = dialogue.domains[0].lower()
+    return scope
 
 
 def cut_down(gold: Sequence[Dialogue], scope: Mapping[str, str]) -> list[Dialogue]:

@@ -39,16 +39,13 @@ def with_last_turns(system: SystemInput, gold: SystemInput | None) -> Sequence[D
     if gold is None or not system.missing:
         return system.dialogues
     lengths = {dialogue_key(dialogue.id): len(list(dialogue.user_turns())) for dialogue in gold.dialogues}
-    return [
-        _longer(dialogue, lengths.get(dialogue_key(dialogue.id), 0), system.missing) for dialogue in system.dialogues
-    ]
-
-
-def _longer(dialogue: Dialogue, length: int, missing: str) -> Dialogue:
-    turns = list(dialogue.user_turns())
-    last = turns[-1].predicted if turns and missing == "carry" else {}
-    added = [Turn(speaker="user", predicted=last)] * (length - len(turns))
-    return replace(dialogue, turns=(*dialogue.turns, *added)) if added else dialogue
+    made = []
+    for dialogue in system.dialogues:
+        turns = list(dialogue.user_turns())
+        last = turns[-1].predicted if turns and system.missing == "carry" else {}
+        added = [Turn(speaker="user", predicted=last)] * (lengths.get(dialogue_key(dialogue.id), 0) - len(turns))
+        made.append(replace(dialogue, turns=(*dialogue.turns, *added)))
+    return made
 
 
 class GoldDialogues(SharedCorpus):

@@ -135,12 +135,6 @@ class Counting(NamedTuple):
         parts = {"shift": self.shift, "step": self.step if self.step > 1 else 0}
         return ",".join(f"{name}={value}" for name, value in parts.items() if value) or "shift=0"
 
-    def sentence(self) -> str:
-        if self == AS_READ:
-            return "as they were read, so nothing changed"
-        by = " in steps of 2, as where the system's turns are counted too" if self.step == 2 else ""
-        return f"numbered from {self.shift}{by}"
-
     def place(self, number: int) -> int | None:
         """The user turn of a number; None where it is that of no user turn."""
         turn, rest = divmod(number - self.shift, self.step)
@@ -172,5 +166,5 @@ def recounted(system: SystemInput, turns: str) -> SystemInput:
         length = max((place for place in places if place is not None), default=-1) + 1
         moved = tuple(places.get(place, Turn(speaker="user")) for place in range(length))
         made.append(replace(dialogue, turns=moved))
-    note = Note("renumbered", f"turns counted as asked: {counting.sentence()}")
+    note = Note("renumbered", f"turns counted as asked: --turns {turns}")
     return replace(system, dialogues=made, notes=(*system.notes, note))

@@ -38,7 +38,6 @@ from dialgauge.measures import (
     Evidence,
     Measure,
     Resampling,
-    Score,
     Scores,
     Signature,
     SystemEvidence,
@@ -64,6 +63,14 @@ PART_SCORES, PART_SUMS = "part_scores", "part_sums"
 _MANY_DIALOGUES = 20_000
 #: The measures of a slot: how often it is right, its recall, its F1.
 _OF_SLOTS = ("JGA", "AGA", "F1")
+
+
+_PART_COLUMNS = {
+    **dict.fromkeys(("by", "part", "measure"), pl.String),
+    **dict.fromkeys(("dialogues", "turns", "spurious_turns"), pl.Int64),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64),
+    "interval": pl.String,
+}
 
 
 class _Group(NamedTuple):
@@ -138,30 +145,15 @@ class RunParts:
         return pl.concat([scores.frame() for _, scores in self._scored])
 
     def _score_table(self) -> pl.DataFrame:
-        rows = [
-            (part, str(measure), scores.scores.get(str(measure)))
-            for parts, scores in self._scored
-            for part in parts
-            for measure in part.measures
-        ]
-        columns: dict[str, tuple[list[Any], Any]] = {
-            "by": ([part.by for part, *_ in rows], pl.String),
-            "part": ([part.label for part, *_ in rows], pl.String),
-            "measure": ([name for _, name, _ in rows], pl.String),
-            "dialogues": ([part.dialogues for part, *_ in rows], pl.Int64),
-            "turns": ([part.turns for part, *_ in rows], pl.Int64),
-            "spurious_turns": ([part.spurious for part, *_ in rows], pl.Int64),
-            **{
-                end: ([getattr(score, end, None) for *_, score in rows], pl.Float64) for end in ("value", "low", "high")
-            },
-            "interval": ([_made(score) for *_, score in rows], pl.String),
-        }
-        return pl.DataFrame([pl.Series(name, values, dtype=kind) for name, (values, kind) in columns.items()])
-
-
-def _made(score: Score | None) -> str | None:
-    """How the interval was made, if there is one."""
-    return Signature.parse(score.signature).get("interval") if score else None
+        rows = []
+        for parts, scores in self._scored:
+            for part in parts:
+                for name in map(str, part.measures):
+                    ends: tuple[float | str | None, ...] = (None,) * 4
+                    if score := scores.scores.get(name):
+                        ends = score.value, score.low, score.high, Signature.parse(score.signature).get("interval")
+                    rows.append((part.by, part.label, name, part.dialogues, part.turns, part.spurious, *ends))
+        return pl.DataFrame(rows, schema=_PART_COLUMNS, orient="row")
 
 
 def _spurious_turns(comparison: StateComparison) -> dict[str, int]:
