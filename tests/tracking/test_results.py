@@ -79,7 +79,8 @@ def test_accumulators_count_what_is_missing() -> None:
     for one in (left_out, as_empty):
         one.update(gold[:2], theirs[:2])
         one.update(gold[2:], theirs[3:])
-        assert (one.coverage.missing_turns, one.coverage.extra_turns) == (2, 0)
+        turns = one.scores().coverage["turns"]
+        assert (turns.expected, turns.scored) == (6, 4 if one is left_out else 6)
     whole = dialgauge.score(gold, {"it": theirs[:2] + theirs[3:]}, measures="JGA", coverage="empty", intervals=False)[0]
     assert as_empty.compute()["JGA"] == whole["JGA"] < left_out.compute()["JGA"]
     with pytest.raises(DialgaugeError, match="same measures, profile and coverage"):

@@ -140,7 +140,7 @@ def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
         (("gold_against_itself",), []),
         (("coverage", "turns"), "many"),
         (("evidence",), None),
-        (("evidence", "slots_by_domain"), {"hotel": "ten"}),
+        (("evidence", "slots"), "ten"),
         (("counts",), "none"),
         (("left_out",), {"JGA": 3}),
         (("sgd",), {"matching": 3}),

@@ -9,16 +9,12 @@ from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError, choice
 from dialgauge.measures import Measure, Resampling, Scores
 from dialgauge.text import counted
-from dialgauge.tracking.align import POLICIES, TurnCoverage
-from dialgauge.tracking.counts import Counts
+from dialgauge.tracking.align import POLICIES
 from dialgauge.tracking.inputs import LooseState, SystemInput, states_dialogue
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures
 from dialgauge.tracking.prepared_inputs import PreparedInputs
 from dialgauge.tracking.scoring import state_scores
-from dialgauge.tracking.states import StateComparison
 from dialgauge.values import DEFAULT_PROFILE, Profile, profile_named
-
-_NAME = "accumulated"
 
 
 class Accumulator:
@@ -67,38 +63,19 @@ class Accumulator:
 
     def compute(self) -> dict[str, float]:
         """The value of every measure over everything seen; NaN where undefined."""
-        counts = self.counts
-        for measure in self.measures:
-            if why := measure.obstacle(counts):
-                raise DialgaugeError(f"{measure} cannot be computed: {why}")
-        return {str(measure): measure.value(counts) for measure in self.measures}
+        scores = self.scores()
+        return {str(measure): float(scores[str(measure)]) for measure in self.measures}
 
     def scores(self, how: Resampling | None = None) -> Scores:
         """The scores that :func:`dialgauge.score` gives for everything seen; with intervals where it is said how."""
-        return state_scores(self._inputs(), self.measures, self.profile, resampling=how)[0]
-
-    @property
-    def counts(self) -> Counts:
-        """The counts of everything seen, such as any measure takes them."""
-        return self._comparison().counts
-
-    @property
-    def coverage(self) -> TurnCoverage:
-        """Which turns are scored, and which are on one side only."""
-        return self._comparison().aligned.coverage
+        if not self._gold and not self._predicted:
+            raise DialgaugeError("nothing has been added yet: call update first")
+        systems = [SystemInput("accumulated", self._predicted)]
+        inputs = PreparedInputs(SystemInput("gold", self._gold), systems, coverage=self.policy)
+        return state_scores(inputs, self.measures, self.profile, resampling=how)[0]
 
     def _settings(self) -> tuple[object, ...]:
         return [str(measure) for measure in self.measures], self.profile.label, self.policy
-
-    def _comparison(self) -> StateComparison:
-        return self._inputs().comparison(_NAME, self.profile)
-
-    def _inputs(self) -> PreparedInputs:
-        if not self._gold and not self._predicted:
-            raise DialgaugeError("nothing has been added yet: call update first")
-        return PreparedInputs(
-            SystemInput("gold", self._gold), [SystemInput(_NAME, self._predicted)], coverage=self.policy
-        )
 
 
 def compute(

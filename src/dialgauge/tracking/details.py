@@ -17,9 +17,8 @@ from dialgauge.tracking.checks import below_empty
 class CountBasis(Struct, frozen=True):
     """What the counts of a run rest on."""
 
-    #: Size of the slot inventory, and of each domain's part of it.
+    #: Size of the slot inventory.
     slots: int
-    slots_by_domain: dict[str, int]
     #: Whether there are gold states, and whether there are only flags instead.
     gold: bool
     flags: bool

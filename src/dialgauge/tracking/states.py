@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import TypeAlias
@@ -169,7 +168,6 @@ class StateComparison:
         names = sorted({raw for side in self._encoded.values() if side for raw in side.names})
         return CountBasis(
             slots=len(self.inventory),
-            slots_by_domain=dict(Counter(domain for domain, _ in sorted(self.inventory))),
             gold=self.has_gold,
             flags=self.flags_only,
             slots_out_of_scope=["-".join(raw) for raw in names if self.coder.profile.pair(*raw) is None],
