@@ -50,7 +50,7 @@ def test_table_json_and_run(capsys: Capture, files: tuple[Path, Path, Path], tmp
     done = dialgauge(capsys, "score", *files[:2], "--json", target)
     assert done.code == 0 and len(done.out.splitlines()) <= 20
     assert "JGA" in done.out and "50.00" in done.out
-    assert "2 of 2 gold turns in 1 dialogue scored" in done.err
+    assert "2 of 2 gold turns in 1 dialogue scored" in done.out
     [run] = runs(target)
     assert (run["name"], list(run["scores"])) == ("mine", DEFAULTS)
     assert run["scores"]["JGA"]["value"] == 0.5
@@ -68,7 +68,7 @@ def test_missing_predictions_show_in_the_exit_code(
     target = tmp_path / "out.json"
     done = dialgauge(capsys, "score", files[0], short, "--json", target)
     assert done.code == 1
-    assert "no prediction for 1 turn: left out" in done.err
+    assert "no prediction for 1 turn: left out" in " ".join(done.out.split())
     assert runs(target)[0]["scores"]["JGA"]["value"] == 1.0
     assert runs(target)[0]["coverage"]["units"]["turns"] == {"expected": 2, "read": 1, "scored": 1, "failed": 0}
     assert "of the 1 of 2 turns that were scored" in done.out

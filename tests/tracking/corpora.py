@@ -1,17 +1,12 @@
-"""Made-up corpora: hypothesis strategies with deletions, empty states, alternatives and missing turns, and examples."""
+"""Made-up dialogues, and what makes them ready to be scored."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hypothesis import strategies as st
-
 from dialgauge.dialogue import Dialogue, State, Turn
 from dialgauge.tracking import PreparedInputs, SystemInput
-
-SLOTS = [("hotel", "area"), ("hotel", "book people"), ("train", "leaveAt"), ("taxi", "leaveat"), ("attraction", "name")]
-VALUES = ["north", "Center", "centre", "2", "dontcare", "do n't care", "9:15", "09:15", "18 : 00", "b&b", "café", ""]
 
 
 def prepared(gold: Sequence[Dialogue] | None, systems: Mapping[str, Sequence[Dialogue]], **how: Any) -> PreparedInputs:
@@ -38,35 +33,22 @@ def pair_of_dialogues(
     return Dialogue(id=name, turns=tuple(gold)), Dialogue(id=name, turns=tuple(predicted))
 
 
-@st.composite
-def states(draw: st.DrawFn, *, alternatives: bool) -> State:
-    """A state over a few slots, so that gold and prediction often agree."""
-    result: State = {}
-    for domain, slot in draw(st.lists(st.sampled_from(SLOTS), unique=True, max_size=4)):
-        many = draw(st.integers(1, 2)) if alternatives else 1
-        values = draw(st.lists(st.sampled_from(VALUES), min_size=many, max_size=many, unique=True))
-        result.setdefault(domain, {})[slot] = tuple(values)
-    return result
-
-
-@st.composite
-def corpora(draw: st.DrawFn) -> tuple[list[Dialogue], list[Dialogue]]:
-    """Gold and predictions: near copies with edits, missing turns and dialogues, extra ones, other order."""
-    gold, predicted = [], []
-    for number in range(draw(st.integers(1, 4))):
-        wanted = [draw(states(alternatives=True)) for _ in range(draw(st.integers(1, 5)))]
-        turns, theirs = [], []
-        for place, state in enumerate(wanted):
-            if place and draw(st.booleans()):
-                state = {**wanted[place - 1], **state}
-                wanted[place] = state
-            turns.append(Turn(speaker="user", state=None if draw(st.integers(0, 9)) == 0 else state))
-            turns.append(Turn(speaker="system", text="..."))
-            given = state if draw(st.integers(0, 2)) else draw(states(alternatives=False))
-            theirs.append(Turn(speaker="user", predicted=None if draw(st.integers(0, 9)) == 0 else given))
-        cut = draw(st.integers(0, 1)) if number else 0
-        gold.append(Dialogue(id=f"PMUL{number}.json", turns=tuple(turns)))
-        if draw(st.integers(0, 5)):
-            predicted.append(Dialogue(id=f"pmul{number}", turns=tuple(theirs[: len(theirs) - cut] or theirs)))
-    predicted.append(Dialogue(id="extra", turns=(Turn(speaker="user", predicted={}),)))
-    return gold, draw(st.permutations(predicted))
+def three_dialogues() -> tuple[list[Dialogue], list[Dialogue]]:
+    """Gold and predictions of dialogues A, B and C: a wrong value that is mended, no error, and one that comes back."""
+    first = [
+        ({"hotel-area": "north"}, {"hotel-area": "north"}),
+        ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south"}),
+        ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south", "hotel-stars": "4"}),
+        (
+            {"hotel-area": "north", "hotel-stars": "4"},
+            {"hotel-area": "north", "hotel-stars": "4", "taxi-leaveat": "9:00"},
+        ),
+    ]
+    second: list[tuple[dict[str, str], dict[str, str]]] = [({}, {}), ({"train-day": "monday"}, {"train-day": "monday"})]
+    third: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({"train-day": "monday"}, {}),
+        ({"train-day": "monday"}, {"train-day": "monday"}),
+        ({}, {"train-day": "monday"}),
+    ]
+    pairs = [pair_of_dialogues(states, name) for states, name in ((first, "A"), (second, "B"), (third, "C"))]
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]

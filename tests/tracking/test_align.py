@@ -128,3 +128,11 @@ def test_the_wrong_profile_is_an_error_not_a_perfect_score() -> None:
 def test_excluding_everything_is_an_error_that_says_so() -> None:
     with pytest.raises(DialgaugeError, match="is excluded"):
         prepared([gold("a", NORTH)], {"it": [predicted("a", NORTH)]}, exclude=["A.json"])
+
+
+def test_gold_against_itself_is_scored_on_the_turns_that_were_scored() -> None:
+    """``trade`` corrects gold in the second turn alone."""
+    states: list[State] = [NORTH, {"hotel": {"area": ("north",), "stars": ("4 stars",)}}]
+    systems = {"first": [predicted("a", *states[:1])], "all": [predicted("a", *states)]}
+    found = dialgauge.score([gold("a", *states)], systems, profile="trade", measures="JGA", intervals=False)
+    assert [run.details["gold_against_itself"] for run in found.runs] == [{}, {"JGA": 0.5}]

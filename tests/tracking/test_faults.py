@@ -11,25 +11,11 @@ from dialgauge.comparison import compare_runs, comparison_page
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import run_page
 from dialgauge.tracking import slot_episodes
-from tracking.corpora import pair_of_dialogues
-
-FIRST = [
-    ({"hotel-area": "north"}, {"hotel-area": "north"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south", "hotel-stars": "4"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "north", "hotel-stars": "4", "taxi-leaveat": "9:00"}),
-]
-SECOND = [({}, {}), ({"train-day": "monday"}, {"train-day": "monday"})]
-THIRD = [
-    ({"train-day": "monday"}, {}),
-    ({"train-day": "monday"}, {"train-day": "monday"}),
-    ({}, {"train-day": "monday"}),
-]
+from tracking.corpora import pair_of_dialogues, three_dialogues
 
 
 def scored(measures: str = "JGA,RSA,FGA@0.5") -> Run:
-    pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
-    gold, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    gold, theirs = three_dialogues()
     return score(gold, {"it": theirs}, measures=measures, intervals=False)[0]
 
 

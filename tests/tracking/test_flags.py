@@ -51,13 +51,10 @@ def test_asking_for_the_impossible_without_gold(measure: str, why: str) -> None:
         score(None, {"it": flags(*ROWS)}, measures=[measure])
 
 
-@pytest.mark.parametrize("measure", ["F1", "Precision", "TurnLabel", "F1(average=slot)"])
-def test_asking_for_values_that_flags_do_not_have(measure: str) -> None:
-    with pytest.raises(DialgaugeError, match="correctness flags"):
-        score(gold(*STATES), {"it": flags(*ROWS)}, measures=[measure])
-
-
 def test_what_flags_cannot_give_says_why() -> None:
+    for measure in ("Precision", "TurnLabel", "F1(average=slot)"):
+        with pytest.raises(DialgaugeError, match="correctness flags"):
+            score(gold(*STATES), {"it": flags(*ROWS)}, measures=measure)
     alone = score(None, {"it": flags(*ROWS)}, intervals=False)[0]
     assert "predicted values" in alone.details["left_out"]["F1"], "gold would not help"
     assert "give the gold file" in alone.details["left_out"]["RSA"]

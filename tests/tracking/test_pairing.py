@@ -9,6 +9,7 @@ from dialgauge.comparison import Comparison, comparison_page
 from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import run_page
+from dialgauge.tracking import Swap, swaps
 from support.trackers import gold_dialogues, tracker
 
 MEASURES = ["JGA", "SA", "RSA", "FGA@0.5"]
@@ -52,3 +53,16 @@ def test_with_coverage_empty_no_dialogue_is_left_out() -> None:
     assert len(compare(gold, {"a": first, "b": short}, coverage="empty", resamples=20).dialogues) == 3
     with pytest.raises(DialgaugeError, match="in every dialogue the systems were scored on different turns"):
         compare(gold, {"a": first, "b": short}, resamples=20)
+
+
+def test_crossings_are_interpolated() -> None:
+    curves = {"a": [0.5, 0.6, 0.7], "b": [0.4, 0.6, 0.9], "c": [0.0, 0.1, 0.8]}
+    first, second = swaps(curves, (0.0, 1.0, 2.0))
+    assert (first.before, first.after) == ("a", "b")
+    # The gap goes from 0.1 over 0 to -0.2: a tie is passed over, not counted, and the line between its neighbours used.
+    assert first.at == pytest.approx(2 / 3)
+    assert second == Swap(pytest.approx(1 + 0.5 / 0.6), "a", "c")  # type: ignore[arg-type]
+
+
+def test_touching_and_equal_lines_are_no_crossing() -> None:
+    assert swaps({"a": [0.5, 0.6, 0.8], "b": [0.4, 0.6, 0.7], "c": [0.4, 0.6, 0.7]}, (0.0, 1.0, 2.0)) == []

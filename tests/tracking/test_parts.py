@@ -9,38 +9,19 @@ import numpy as np
 import pytest
 
 from dialgauge import Run, Store, score
-from dialgauge.dialogue import Dialogue
 from dialgauge.measures import MANY_UNITS, Resampling, Signature, Summed, summed_intervals
 from dialgauge.tracking import DEFAULT_MEASURES
-from tracking.corpora import pair_of_dialogues
-
-FIRST = [
-    ({"hotel-area": "north"}, {"hotel-area": "north"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "south", "hotel-stars": "4"}),
-    ({"hotel-area": "north", "hotel-stars": "4"}, {"hotel-area": "north", "hotel-stars": "4", "taxi-leaveat": "9:00"}),
-]
-SECOND = [({}, {}), ({"train-day": "monday"}, {"train-day": "monday"})]
-THIRD = [
-    ({"train-day": "monday"}, {}),
-    ({"train-day": "monday"}, {"train-day": "monday"}),
-    ({}, {"train-day": "monday"}),
-]
-
-
-def corpus() -> tuple[list[Dialogue], list[Dialogue]]:
-    pairs = [pair_of_dialogues(states, name) for states, name in ((FIRST, "A"), (SECOND, "B"), (THIRD, "C"))]
-    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+from tracking.corpora import pair_of_dialogues, three_dialogues
 
 
 def scored(measures: Any = None, **how: Any) -> Run:
-    gold, theirs = corpus()
+    gold, theirs = three_dialogues()
     return score(gold, {"it": theirs}, measures=measures, **how)[0]
 
 
 def test_every_run_keeps_its_parts_as_scores(tmp_path: Path) -> None:
     """What is kept equals what is asked for by name, value and interval; and it survives a store."""
-    gold, theirs = corpus()
+    gold, theirs = three_dialogues()
     run = score(gold, {"it": theirs}).save(Store(tmp_path))[0]
     rows = run.table("part_scores").rows(named=True)
     names = {by: list(dict.fromkeys(row["part"] for row in rows if row["by"] == by)) for by in ("domain", "turn")}

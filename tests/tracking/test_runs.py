@@ -137,12 +137,8 @@ def test_an_accumulator_gives_the_scores_of_the_whole() -> None:
     ("path", "value"),
     [
         (("gold_against_itself",), {"__class__": " "}),
-        (("gold_against_itself",), []),
         (("coverage", "turns"), "many"),
-        (("evidence",), None),
         (("evidence", "slots"), "ten"),
-        (("counts",), "none"),
-        (("left_out",), {"JGA": 3}),
         (("sgd",), {"matching": 3}),
         (("profile",), 7),
     ],

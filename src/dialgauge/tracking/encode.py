@@ -107,9 +107,9 @@ class EncodedDialogues(Struct, frozen=True, eq=False, dict=True):
         return np.diff(self.offsets)
 
     @cached_property
-    def names(self) -> frozenset[Pair]:
-        """The (domain, slot) pairs of this input, as its source writes them."""
-        return frozenset(item[:2] for item in self.filled_at(slice(None)))
+    def names(self) -> list[Pair]:
+        """The (domain, slot) pairs of this input, as its source writes them, in order."""
+        return sorted({item[:2] for item in self.filled_at(slice(None))})
 
     def dropped(self, turns: Flags) -> tuple[int, int]:
         """The number of slots filled just before the flagged turns, and how many of them are gone in those turns."""

@@ -147,19 +147,7 @@ class PreparedInputs:
 
     def comparison(self, system: str, profile: Profile) -> StateComparison:
         """One system under one profile. Distinct values are normalised once per profile, whatever the systems."""
-        chosen = self.systems[system]
-        return self._compared(profile, chosen.gold, chosen.predicted, chosen.aligned, chosen.roles)
-
-    def _compared(
-        self,
-        profile: Profile,
-        gold: EncodedDialogues | None,
-        predicted: EncodedDialogues,
-        aligned: Aligned,
-        roles: str = "",
-    ) -> StateComparison:
-        slots = None if self._ontology is None else self._slots(self._ontology, profile)
-        return StateComparison(gold, predicted, aligned, self.items, self.coder(profile), slots, roles)
+        return StateComparison(self.systems[system], self.coder(profile), self._slots(profile))
 
     def coder(self, profile: Profile) -> Coder:
         """The numbers of slots and values under a profile, the same for all systems."""
@@ -175,17 +163,19 @@ class PreparedInputs:
         if profile.treats_sides_alike or chosen.gold is None or chosen.predicted.kind == "judged":
             return {}
         aligned = structs.replace(chosen.aligned, predicted_row=chosen.aligned.gold_row)
-        counts = self._compared(profile, chosen.gold, chosen.gold, aligned).counts
+        itself = structs.replace(chosen, predicted=chosen.gold, aligned=aligned)
+        counts = StateComparison(itself, self.coder(profile), self._slots(profile)).counts
         return {} if counts.exact.all() else {str(measure): measure.value(counts) for measure in measures}
 
     def inventory(self, profile: Profile) -> frozenset[Pair]:
         """The slots that there are, filled or not, where the profile or an ontology says so."""
-        listed = frozenset[Pair]() if self._ontology is None else self._slots(self._ontology, profile)
-        return listed | frozenset(profile.inventory or ())
+        return (self._slots(profile) or frozenset()) | frozenset(profile.inventory or ())
 
-    def _slots(self, ontology: Ontology, profile: Profile) -> frozenset[Pair]:
-        """The slots of an ontology under the names of a profile."""
-        pairs = (profile.pair(domain, slot) for domain, slot in ontology.slots())
+    def _slots(self, profile: Profile) -> frozenset[Pair] | None:
+        """The slots of the ontology under the names of a profile."""
+        if self._ontology is None:
+            return None
+        pairs = (profile.pair(domain, slot) for domain, slot in self._ontology.slots())
         return frozenset(pair for pair in pairs if pair is not None)
 
 

@@ -20,7 +20,7 @@ from dialgauge.tracking.checks import ROLES, accepted_kinds, check_notes
 from dialgauge.tracking.details import run_notes
 from dialgauge.tracking.inputs import SELF, Source, SystemInput, Systems, load, load_parts, load_systems, named_systems
 from dialgauge.tracking.measures import MeasureChoice, chosen_measures, required_measures
-from dialgauge.tracking.prepared_inputs import PreparedInputs, System, require_roles
+from dialgauge.tracking.prepared_inputs import PreparedInputs, require_roles
 from dialgauge.tracking.renaming import Renaming, read_renaming, recounted, renamed
 from dialgauge.tracking.states import StateComparison
 from dialgauge.tracking.tables import RunParts, run_tables
@@ -192,12 +192,8 @@ def score_prepared(
     it, it is an error. ``notes`` are of a system under the label of a profile. With ``sensitivity``, the first measure
     is also computed under those profiles; ``advance`` is told of every comparison that takes.
     """
-    pairs = [(system, profile) for profile in profiles for system in inputs.systems.values()]
-    comparisons = [inputs.comparison(system.name, profile) for system, profile in pairs]
-    evidence = [
-        _evidence(comparison, system.name, measures, required)
-        for comparison, (system, _) in zip(comparisons, pairs, strict=True)
-    ]
+    comparisons = [inputs.comparison(name, profile) for profile in profiles for name in inputs.systems]
+    evidence = [_evidence(comparison, measures, required) for comparison in comparisons]
     scored = score_systems(evidence, resampling)
     official = {name: sgd.score(system) for name, system in inputs.systems.items()} if sgd else {}
     more: dict[str, dict[str, Any]] = {name: {} for name in inputs.systems}
@@ -207,15 +203,16 @@ def score_prepared(
         frames = profile_sensitivity(inputs, evidence[0].measures[0], sensitivity, advance)
         more = {name: {SENSITIVITY: frame} for name, frame in frames.items()}
     runs = []
-    for (system, profile), comparison, scores in zip(pairs, comparisons, scored, strict=True):
-        tables = dict(more[system.name])
-        if given := (ratings or {}).get(system.name):
+    for comparison, scores in zip(comparisons, scored, strict=True):
+        name = comparison.system.name
+        tables = dict(more[name])
+        if given := (ratings or {}).get(name):
             from dialgauge.tracking.ratings import rating_tables
 
-            tables |= rating_tables(given, system.name, scores, comparison.counts)
-        said = notes.get((system.name, profile.label), ())
+            tables |= rating_tables(given, name, scores, comparison.counts)
+        said = notes.get((name, comparison.coder.profile.label), ())
         kept = [measure for measure in measures if str(measure) in scores.scores]
-        runs.append(_run(inputs, system, comparison, kept, scores, said, resampling, tables, official.get(system.name)))
+        runs.append(_run(inputs, comparison, kept, scores, said, resampling, tables, official.get(name)))
     return runs
 
 
@@ -223,19 +220,19 @@ def state_scores(
     inputs: PreparedInputs, measures: Sequence[Measure[Any]], profile: Profile, *, resampling: Resampling | None
 ) -> list[Scores]:
     """The scores of every system, without making runs."""
-    evidence = [_evidence(inputs.comparison(name, profile), name, measures, ()) for name in inputs.systems]
+    evidence = [_evidence(inputs.comparison(name, profile), measures, ()) for name in inputs.systems]
     return score_systems(evidence, resampling)
 
 
 def _evidence(
-    comparison: StateComparison, name: str, measures: Sequence[Measure[Any]], required: Collection[str]
+    comparison: StateComparison, measures: Sequence[Measure[Any]], required: Collection[str]
 ) -> SystemEvidence:
-    comparison.require_scope(name)
+    comparison.require_scope()
     obstacles = {str(measure): measure.obstacle(comparison.counts) for measure in measures}
     left_out = {measure: why for measure, why in obstacles.items() if why}
     for measure, why in left_out.items():
         if measure in required:
-            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=name)
+            raise DialgaugeError(f"{measure} cannot be computed: {why}", file=comparison.system.name)
     return SystemEvidence(
         evidence=comparison.counts,
         measures=[measure for measure in measures if str(measure) not in left_out],
@@ -248,7 +245,6 @@ def _evidence(
 
 def _run(
     inputs: PreparedInputs,
-    system: System,
     comparison: StateComparison,
     measures: Sequence[Measure[Any]],
     scores: Scores,
@@ -258,11 +254,11 @@ def _run(
     official: SgdFrames | None,
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
-    profile, counts = comparison.coder.profile, comparison.counts
+    system, profile = comparison.system, comparison.coder.profile
     details: dict[str, Any] = {
         "profile": profile.name,
         "coverage": comparison.aligned.coverage,
-        "counts": counts.totals() | {"off_ontology": sum(comparison.off_ontology.values())},
+        "counts": comparison.counts.totals() | {"off_ontology": sum(comparison.off_ontology.values())},
         "evidence": comparison.basis,
         "gold_against_itself": inputs.ceiling(system.name, profile, measures),
     }
@@ -279,7 +275,7 @@ def _run(
         kind="tracking",
         name=system.name,
         scores=scores,
-        tables={**run_tables(comparison, system, measures), **parts.tables(), **tables},
+        tables={**run_tables(comparison, measures), **parts.tables(), **tables},
         corpus=system.gold_corpus,
         config={
             "system": system.name,

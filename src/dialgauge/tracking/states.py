@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from msgspec import Struct
@@ -30,8 +30,11 @@ from dialgauge.tracking.counts import (
     verdicts,
 )
 from dialgauge.tracking.details import CountBasis
-from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Items, Part
+from dialgauge.tracking.encode import RIGHT, Coder, Codes, EncodedDialogues, Flags, Part
 from dialgauge.values import Pair, Side, profile_named
+
+if TYPE_CHECKING:
+    from dialgauge.tracking.prepared_inputs import System
 
 #: Turn, slot number and value code of filled slots.
 Cells: TypeAlias = tuple[Codes, Codes, Codes]
@@ -69,27 +72,17 @@ class FilledSlots(Struct, frozen=True, eq=False):
 class StateComparison:
     """One system against gold under one profile."""
 
-    def __init__(
-        self,
-        gold: EncodedDialogues | None,
-        predicted: EncodedDialogues,
-        aligned: Aligned,
-        items: Items,
-        coder: Coder,
-        inventory: Collection[Pair] | None = None,
-        roles: str = "",
-    ) -> None:
-        self.aligned, self.coder, self._roles = aligned, coder, roles
+    def __init__(self, system: System, coder: Coder, inventory: Collection[Pair] | None = None) -> None:
+        self.system, self.aligned, self.coder, self._given_inventory = system, system.aligned, coder, inventory
+        gold, predicted = system.gold, system.predicted
         self.has_gold, self.flags_only = gold is not None, predicted.kind == "judged"
+        part: Part = "judged" if self.flags_only else "predicted"
         self._sides: dict[Side, Cells] = {
-            "gold": _cells(gold, aligned.gold_row, items, coder, "gold") if gold else _NO_CELLS,
-            "predicted": _cells(predicted, aligned.predicted_row, items, coder, _part("predicted", predicted)),
+            "gold": _cells(gold, self.aligned.gold_row, coder, "gold") if gold else _NO_CELLS,
+            "predicted": _cells(predicted, self.aligned.predicted_row, coder, part),
         }
         if self.flags_only:
             self._sides["predicted"] = self._of_gold_slots(self._sides["predicted"])
-        self._given_inventory = inventory
-        self._items = items
-        self._encoded: dict[Side, EncodedDialogues | None] = {"gold": gold, "predicted": predicted}
 
     def _of_gold_slots(self, flags: Cells) -> Cells:
         """The flags with gold's slots: they have no names of their own, only places."""
@@ -117,25 +110,20 @@ class StateComparison:
         occurring = np.unique(self._sides["gold" if self.has_gold else "predicted"][1])
         return [pairs[number] for number in occurring.tolist()]
 
-    def require_scope(self, name: str) -> None:
+    def require_scope(self) -> None:
         """An error when the profile leaves nothing of a side that has something: the wrong profile for the dataset."""
-        for side, encoded in self._encoded.items():
-            used = np.unique(encoded.cell_item) if encoded else _NONE
-            numbers = self.coder.table(_part(side, encoded), self._items, encoded.items)[0][used] if encoded else _NONE
-            inside = numbers >= 0
-            if side == "gold" and self.coder.profile.inventory:
-                domains = {domain for domain, _ in self.coder.profile.inventory}
-                inside &= np.isin(
-                    numbers, [number for (domain, _), number in self.coder.slots.items() if domain in domains]
-                )
-            if len(used) and not inside.any():
-                listed = self._items.listed(0, len(self._items))
-                examples = ", ".join(dict.fromkeys("-".join(listed[index][:2]) for index in used[:3].tolist()))
-                profile = self.coder.profile.name
+        profile = self.coder.profile
+        domains = {domain for domain, _ in profile.inventory or ()}
+        for side, encoded in (("gold", self.system.gold), ("predicted", self.system.predicted)):
+            names = encoded.names if encoded else []
+            pairs = [pair for raw in names if (pair := profile.pair(*raw)) is not None]
+            if side == "gold" and domains:
+                pairs = [pair for pair in pairs if pair[0] in domains]
+            if names and not pairs:
                 raise DialgaugeError(
-                    f"none of the {side} slots is in the scope of the profile {profile}: they are like {examples}; "
-                    "for datasets other than MultiWOZ use the profile verbatim",
-                    file=name if side == "predicted" else "gold",
+                    f"none of the {side} slots is in the scope of the profile {profile.name}: they are like "
+                    f"{', '.join(map('-'.join, names[:3]))}; for datasets other than MultiWOZ use the profile verbatim",
+                    file=self.system.name if side == "predicted" else "gold",
                 )
 
     @cached_property
@@ -149,7 +137,7 @@ class StateComparison:
             dialogues=str(coverage.dialogues),
             turns=str(coverage.turns),
             gold=_checksum(self.aligned, self._sides["gold"], self.slots, self.coder.values),
-            roles=self._roles,
+            roles=self.system.roles,
         )
 
     @cached_property
@@ -165,7 +153,8 @@ class StateComparison:
     @cached_property
     def basis(self) -> CountBasis:
         """What the counts rest on: which slots there are, and what the profile made of their names."""
-        names = sorted({raw for side in self._encoded.values() if side for raw in side.names})
+        sides = (self.system.gold, self.system.predicted)
+        names = dict.fromkeys(raw for side in sides if side for raw in side.names)
         return CountBasis(
             slots=len(self.inventory),
             gold=self.has_gold,
@@ -280,13 +269,9 @@ _NONE = np.empty(0, np.int32)
 _NO_CELLS = (_NONE, _NONE, _NONE)
 
 
-def _part(side: Side, encoded: EncodedDialogues) -> Part:
-    return "judged" if encoded.kind == "judged" else side
-
-
-def _cells(encoded: EncodedDialogues, rows: Codes, items: Items, coder: Coder, side: Part) -> Cells:
+def _cells(encoded: EncodedDialogues, rows: Codes, coder: Coder, side: Part) -> Cells:
     """Turn, slot number and value code of every filled slot among the scored turns, in order of turns."""
-    slots, codes = coder.table(side, items, encoded.items)
+    slots, codes = coder.table(side, encoded.shared, encoded.items)
     target = np.full(len(encoded.present) + 1, -1, np.int32)
     target[rows] = np.arange(len(rows), dtype=np.int32)
     target[-1] = -1  # turns without a prediction point at row -1

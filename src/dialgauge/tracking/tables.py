@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dialgauge.runs import Run
-    from dialgauge.tracking.prepared_inputs import System
     from dialgauge.tracking.states import FilledSlots, StateComparison
 
 PART_SCORES, PART_SUMS = "part_scores", "part_sums"
@@ -189,25 +188,23 @@ _PIECE = 1 << 13
 MakeTable: TypeAlias = Callable[[], GivenTable]
 
 
-def run_tables(
-    comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]
-) -> Mapping[str, MakeTable]:
+def run_tables(comparison: StateComparison, measures: Sequence[Measure[Any]]) -> Mapping[str, MakeTable]:
     """The functions that make the tables of one system under one profile."""
-    tables: dict[str, MakeTable] = {TURN_SCORES: partial(_turn_scores, comparison, system, measures)}
+    tables: dict[str, MakeTable] = {TURN_SCORES: partial(_turn_scores, comparison, measures)}
     if not comparison.flags_only:
         tables |= {
             SLOT_SCORES: partial(_slot_scores, comparison),
-            SLOT_ERRORS: partial(_slot_errors, comparison, system),
-            SLOT_REWORDINGS: partial(_slot_rewordings, comparison, system),
+            SLOT_ERRORS: partial(_slot_errors, comparison),
+            SLOT_REWORDINGS: partial(_slot_rewordings, comparison),
         }
-    return {**tables, PREDICTIONS: partial(_predictions, comparison, system)}
+    return {**tables, PREDICTIONS: partial(_predictions, comparison)}
 
 
-def _turn_scores(comparison: StateComparison, system: System, measures: Sequence[Measure[Any]]) -> pl.DataFrame:
+def _turn_scores(comparison: StateComparison, measures: Sequence[Measure[Any]]) -> pl.DataFrame:
     counts = comparison.counts
     types = error_types(counts, default_rule(counts))
     columns = {
-        **_places(comparison, system),
+        **_places(comparison),
         **_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
         "exact": pl.Series(counts.exact, dtype=pl.Boolean),
         "error_type": coded(ERROR_TYPES, types),
@@ -237,25 +234,23 @@ def _slot_scores(comparison: StateComparison) -> pl.DataFrame:
     )
 
 
-def _slot_errors(comparison: StateComparison, system: System) -> pl.DataFrame:
+def _slot_errors(comparison: StateComparison) -> pl.DataFrame:
     wrong = comparison.filled.where(comparison.filled.verdict > CORRECT)
     kind = coded(["", "", *KINDS.values()], wrong.verdict)
-    return _slots(comparison, system, wrong, {"kind": kind})
+    return _slots(comparison, wrong, {"kind": kind})
 
 
-def _slot_rewordings(comparison: StateComparison, system: System) -> pl.DataFrame:
+def _slot_rewordings(comparison: StateComparison) -> pl.DataFrame:
     filled = comparison.filled
-    return _slots(comparison, system, filled.where((filled.verdict == CORRECT) & (filled.gold != filled.predicted)), {})
+    return _slots(comparison, filled.where((filled.verdict == CORRECT) & (filled.gold != filled.predicted)), {})
 
 
-def _slots(
-    comparison: StateComparison, system: System, slots: FilledSlots, more: Mapping[str, pl.Series]
-) -> pl.DataFrame:
+def _slots(comparison: StateComparison, slots: FilledSlots, more: Mapping[str, pl.Series]) -> pl.DataFrame:
     """A row per slot, with both values."""
     texts = [" | ".join(values) if values else None for values in comparison.coder.values]
     return pl.DataFrame(
         {
-            **_places(comparison, system, slots.row),
+            **_places(comparison, slots.row),
             **_named(comparison.slots, slots.slot),
             **more,
             "gold": coded(texts, slots.gold),
@@ -264,16 +259,16 @@ def _slots(
     )
 
 
-def _predictions(comparison: StateComparison, system: System) -> Pieces:
+def _predictions(comparison: StateComparison) -> Pieces:
     """In pieces: the dialogues may lie in a file that is too large to be held."""
     ids = comparison.aligned.ids
     begins = [*range(0, len(ids), _PIECE), len(ids)]
-    return Pieces(lambda: (_some_predictions(comparison, system, *some) for some in pairwise(begins)))
+    return Pieces(lambda: (_some_predictions(comparison, *some) for some in pairwise(begins)))
 
 
-def _some_predictions(comparison: StateComparison, system: System, first: int, last: int) -> pl.DataFrame:
+def _some_predictions(comparison: StateComparison, first: int, last: int) -> pl.DataFrame:
     """The predictions for scored dialogues [first, last)."""
-    aligned, theirs = comparison.aligned, system.predicted.offsets
+    aligned, theirs = comparison.aligned, comparison.system.predicted.offsets
     rows = np.arange(aligned.offsets[first], aligned.offsets[last], dtype=np.int32)
     predicted = aligned.predicted_row[rows]
     owners = np.where(predicted < 0, -1, np.searchsorted(theirs, predicted, side="right") - 1)
@@ -281,31 +276,31 @@ def _some_predictions(comparison: StateComparison, system: System, first: int, l
     known, turns = -1, list[Turn]()
     for owner, place in zip(owners.tolist(), (predicted - theirs[owners]).tolist(), strict=True):
         if owner >= 0 and owner != known:
-            known, turns = owner, list(system.dialogues[owner].user_turns())
+            known, turns = owner, list(comparison.system.dialogues[owner].user_turns())
         answers.append(turns[place] if owner >= 0 else None)
-    states = [None if turn is None else getattr(turn, system.predicted.kind) for turn in answers]
+    states = [None if turn is None else getattr(turn, comparison.system.predicted.kind) for turn in answers]
     lines = msgspec.json.Encoder().encode_lines(states).decode().split("\n")
-    worded = system.gold_corpus.user_turns[1][aligned.gold_row[rows]]
+    worded = comparison.system.gold_corpus.user_turns[1][aligned.gold_row[rows]]
     words = [
         turn.text if turn is not None and turn.text and not own else None
         for turn, own in zip(answers, worded.tolist(), strict=True)
     ]
     return pl.DataFrame(
         {
-            **_places(comparison, system, rows),
+            **_places(comparison, rows),
             "state": pl.Series([None if line == "null" else line for line in lines[: len(states)]], dtype=pl.String),
             "text": pl.Series(words, dtype=pl.String),
         }
     )
 
 
-def _places(comparison: StateComparison, system: System, rows: Codes | None = None) -> dict[str, pl.Series]:
+def _places(comparison: StateComparison, rows: Codes | None = None) -> dict[str, pl.Series]:
     """dialogue, turn and user_turn of some scored turns, or of all."""
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
     return {
         "dialogue": coded(aligned.ids, aligned.dialogue[chosen]),
-        "turn": pl.Series(system.gold_corpus.user_turns[0][aligned.gold_row[chosen]], dtype=pl.Int64),
+        "turn": pl.Series(comparison.system.gold_corpus.user_turns[0][aligned.gold_row[chosen]], dtype=pl.Int64),
         "user_turn": pl.Series(aligned.turn[chosen], dtype=pl.Int32),
     }
 
