@@ -157,11 +157,6 @@ def test_the_result_is_a_file_of_task_6(folder: Path) -> None:
     assert [[t.text for t in d.turns] for d in again] == [[t.text for t in d.turns] for d in dialogues]
 
 
-def test_one_call_of_a_kind_is_made_once(folder: Path) -> None:
-    replies = [turn.text for turn in converted(folder)[1].turns if turn.speaker == "system"]
-    assert [text for text in replies if text.startswith("api_call")] == ["api_call R_cuisine north R_price"]
-
-
 def test_venues_are_proposed_in_the_order_of_their_ratings(folder: Path) -> None:
     """With a knowledge base, all that fits is listed, and the venue proposed first is rated best."""
     names = [f"venue_{number}" for number in range(20)]
@@ -190,62 +185,26 @@ def test_calls_can_be_listed(folder: Path) -> None:
         list(read_sessions(folder, listed))
 
 
-NAMES = [
-    "river bar",
-    "river bar steakhouse",
-    "pizza express",
-    "pizza express fen ditton",
-    "one two three four five six",
-]
-CHEAP_FRENCH = {"cote": {"R_cuisine": "french", "R_location": "centre", "R_price": "cheap"}}
-
-
 def lexicon(**values: list[str]) -> Lexicon:
     given: dict[str, list[str]] = {**ONTOLOGY["informable"], **values}
-    return Lexicon(Dstc2Ontology(given), CHEAP_FRENCH)
-
-
-def test_joining_entities() -> None:
-    joined = lexicon(name=NAMES).joined
-    assert joined("the river bar steakhouse serves modern european food") == (
-        "the river_bar_steakhouse serves modern_european food"
-    )
-    assert joined("two river bars in moderneuropean") == "two river_bars in moderneuropean"
-    assert joined("pizza express Fen Ditton") == "pizza_express Fen Ditton"
-    assert joined("one two three four five six") == "one two three four five six"
-    assert lexicon(name=["darry's cookhouse & wine shop"]).joined("darry's cookhouse & wine shop") == (
-        "darry_s_cookhouse_wine_shop"
-    )
+    return Lexicon(Dstc2Ontology(given), VENUES)
 
 
 @pytest.mark.parametrize(
     ("said", "written"),
     [
-        (
-            "Hello , welcome to the Cambridge restaurant system? You can ask for restaurants by area , price range or "
-            "food type . How may I help you?",
-            "Hello , welcome to the Cambridge restaurant system . You can ask for restaurants by area , price range or "
-            "food type . How may I help you ?",
-        ),
-        (
-            "There are 57 restaurants serving french food . What area?",
-            "There are restaurants serving french food . What area?",
-        ),
-        ("There are  restaurants . That area would you like?", "There are restaurants . That area would you like?"),
+        ("There are 57 restaurants serving french food .", "There are restaurants serving french food ."),
         ("The phone number of river bar is 01223 1 .", "The phone number of river_bar is river_bar_phone"),
-        ("The post code of river bar is C.B 3, 0 A.F", "The post code of river_bar is river_bar_post_code"),
         ("Sure , river bar is on Mill Road", "Sure , river_bar is on river_bar_address"),
         ("river bar is on Mill Road , C.B 3, 0 A.F", "river_bar is on river_bar_address"),
-        (
-            "Sure , pizza express Fen Ditton is on Mill Road",
-            "Sure , pizza_express Fen Ditton is on pizza_express_Fen_Ditton_address",
-        ),
         ("The address of river bar is 7 Milton Road .", "The address of river_bar is 7 Milton Road ."),
-        ("Sorry, I can't hear you", "Sorry, I can't hear you"),
+        ("river bar steakhouse is nice , river bars are", "river_bar_steakhouse is nice , river_bars are"),
+        ("one two three four five six is a nice place", "one two three four five six is a nice place"),
     ],
 )
 def test_prompts_are_written_as_in_the_release(said: str, written: str) -> None:
-    assert system_text(said, lexicon(name=NAMES)) == written
+    names = ["river bar", "river bar steakhouse", "one two three four five six"]
+    assert system_text(said, lexicon(name=names)) == written
 
 
 def test_constraints_are_heard_in_so_many_words() -> None:
@@ -262,29 +221,6 @@ def test_the_recogniser_is_believed_before_the_transcription(folder: Path) -> No
     path.write_text(json.dumps(log))
     replies = [turn.text for turn in converted(folder)[1].turns if turn.speaker == "system"]
     assert replies[1] == "api_call R_cuisine R_location cheap"
-
-
-@pytest.mark.parametrize(
-    ("refusal", "called"),
-    [
-        ("Sorry there is no chinese restaurant in the north of town", True),
-        ("I'm sorry but there is no restaurant serving chinese food", False),
-        ("I am sorry but there is no chinese restaurant that matches your request", False),
-        ("Sorry but there is no other restaurant in the cheap price range and the north of town", False),
-    ],
-)
-def test_one_refusal_follows_a_call(tmp_path: Path, refusal: str, called: bool) -> None:
-    acts = [act("canthelp", food="chinese"), act("canthelp.exception", name="cote")]
-    write_call(tmp_path, "voip-1", [WELCOME, (refusal, acts)], [("chinese", {"food": "chinese"}), ("bye", {})])
-    replies = [turn.text for turn in converted(tmp_path)[0].turns if turn.speaker == "system"]
-    assert ("api_call chinese R_location R_price" in replies) is called
-
-
-def test_a_call_without_constraints_finds_nothing(tmp_path: Path) -> None:
-    write_call(tmp_path, "voip-1", [WELCOME, OFFER], [("anything", {}), ("bye", {})])
-    (dialogue,) = converted(tmp_path)
-    assert dialogue.turns[3].text == "api_call R_cuisine R_location R_price"
-    assert dialogue.turns[4].results == ()
 
 
 #: Released calls that repeat the one before them, which the converter makes once, and calls that find nothing in the
