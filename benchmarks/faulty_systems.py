@@ -9,7 +9,7 @@ from msgspec import Struct
 from dialgauge.agents import RuleSystem
 from dialgauge.dialogue import Act, Call, Speaker
 from dialgauge.draws import Draws
-from dialgauge.worlds.domain import Booking, Entity, Found, Service, ServiceDesk, SlotType, act
+from dialgauge.worlds.domain import Booking, Entity, Service, ServiceDesk, SlotType, act
 
 #: Times that are booked instead.
 _HOURS = tuple(f"{hour:02d}:15" for hour in range(9, 21))
@@ -173,20 +173,20 @@ class _FaultyBackend(ServiceDesk):
 class WrongBackend(_FaultyBackend):
     """Finds what does not fit one constraint, or books with one slot changed."""
 
-    def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
+    def search(self, domain: str, constraints: Mapping[str, str]) -> tuple[Entity, ...]:
         matches = super().search(domain, constraints)
         slots = [slot for slot in constraints if slot != self.domain.services[domain].name_slot]
-        if not self._how or not slots or not matches.rows:
+        if not self._how or not slots or not matches:
             return matches
         slot = slots[self._place % len(slots)]
         rest = {name: value for name, value in constraints.items() if name != slot}
-        wrong = [
-            row for row in self._search.find(domain, rest).rows if self._search.fits(row, {slot: constraints[slot]})
-        ]
+        wrong = tuple(
+            row for row in self._search.find(domain, rest) if not self._search.has(row, slot, constraints[slot])
+        )
         if not wrong:
             return matches
         self._ledger.note("misfit offered", domain, slot)
-        return Found(tuple(wrong))
+        return wrong
 
     def book(self, service: str, slots: Mapping[str, str], row: Entity | None = None) -> Booking:
         book = self.domain.services[service].book
@@ -219,7 +219,7 @@ class RefusingBackend(_FaultyBackend):
         self._ledger.note("booking refused", service.name)
         return tuple(slots)
 
-    def search(self, domain: str, constraints: Mapping[str, str]) -> Found:
+    def search(self, domain: str, constraints: Mapping[str, str]) -> tuple[Entity, ...]:
         if self._how:
             return super().search(domain, constraints)
         self._closed = self._closed or domain
@@ -227,4 +227,4 @@ class RefusingBackend(_FaultyBackend):
             return super().search(domain, constraints)
         self._ledger.note("nothing found", domain)
         self._calls.append(Call(name="search", domain=domain, arguments=dict(constraints), found=0))
-        return Found()
+        return ()

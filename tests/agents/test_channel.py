@@ -18,7 +18,7 @@ from support.town import SYSTEM_ACTS, TOWN, USER_ACTS, town_search
 
 EVERY = "*"
 
-ONTOLOGY = town_search().tracked
+ONTOLOGY = town_search().domain.tracked
 REFERENCE = act("Booking-Book", "Ref", "AB12CD34")
 TIMES = 10_000
 

@@ -10,7 +10,7 @@ from dialgauge.lab import open_domain
 from dialgauge.worlds.domain import act
 
 TOWN = open_domain(count=1).search
-WORDS = Vocabulary(TOWN.domain, TOWN.spoken)
+WORDS = Vocabulary(TOWN.domain, TOWN.domain.ontology)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def scenario() -> Scenario:
         plan=GOAL,
         domain=search.domain.public,
         streams=streams,
-        ontology=search.tracked,
+        ontology=search.domain.tracked,
         domains=GOAL.domains,
         level="act",
     )

@@ -127,9 +127,9 @@ class RuleSystem:
     def _search(self, service: Service, acts: list[Act]) -> tuple[Entity, ...]:
         """The rows that fit; where there are none it is said, with all that was understood."""
         constraints = self._constraints(service.name)
-        matches = self._backend.search(service.name, constraints)
-        if matches.rows:
-            return matches.rows
+        rows = self._backend.search(service.name, constraints)
+        if rows:
+            return rows
         name = service.act_name("no_offer")
         acts += [act(name, slot, value) for slot, value in constraints.items()] or [act(name)]
         return ()

@@ -237,7 +237,7 @@ def run(
     output.present_runs(results, checks)
     if conversations.export is not None and results[0].kind == "lab":
         domain = loaded.search.domain
-        for path in laboratory.write_conversations(results[0], conversations.export, domain, loaded.search.tracked):
+        for path in laboratory.write_conversations(results[0], conversations.export, domain, domain.tracked):
             err.print(f"wrote {path}")
     return checks.exit_code(0 if complete else EXIT_INCOMPLETE)
 
@@ -310,7 +310,7 @@ def chat(me: Literal["user", "system"], goal: str | None, talkers: Talkers, town
     limits = agents.Limits(exchanges=_ENDLESS)
     config = laboratory.LabConfig(user=user, system=system, level="text", limits=limits)
     laboratory.check_setting(config, loaded.search.domain)
-    scenario = laboratory.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.tracked)
+    scenario = laboratory.lab_scenario(loaded.search, chosen, config, ontology=loaded.search.domain.tracked)
     ask = line_reader("you> ")
     if me == "user":
         out.page(laboratory.goal_page(loaded, chosen.id))

@@ -237,7 +237,7 @@ def lab_signature(loaded: LoadedDomain, config: LabConfig) -> Signature:
         system=str(config.system),
         level=config.level,
         goals=checksum_of(loaded.goals),
-        database=loaded.search.checksum,
+        database=loaded.search.domain.checksum,
         failures=loaded.failures,
         trials=str(config.trials),
         exchanges=str(limits.exchanges),
@@ -289,7 +289,7 @@ def tracking_scores(held: Sequence[Dialogue], loaded: LoadedDomain, *, resamples
         SystemInput("gold", held),
         [SystemInput("system", held)],
         coverage="empty",
-        ontology=loaded.search.tracked,
+        ontology=loaded.search.domain.tracked,
     )
     resampling = Resampling(resamples, seed) if resamples else None
     [scores] = state_scores(inputs, chosen_measures(DEFAULT_MEASURES), profile_named(_PROFILE), resampling=resampling)

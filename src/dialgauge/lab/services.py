@@ -13,7 +13,7 @@ from dialgauge.dialogue import Dialogue, Ontology
 from dialgauge.engine import Workers
 from dialgauge.lab.sessions import LabConfig, hold
 from dialgauge.lab.told_acts import with_told_acts
-from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch
+from dialgauge.worlds.domain import Domain, DomainGoal, DomainSearch, ServiceDesk
 
 #: Systems that speak in the lab's own sentences.
 _OWN_WORDS = frozenset({"rule-system", "rule-baseline", "corpus-system"})
@@ -83,12 +83,12 @@ def lab_scenario(
     streams = RandomStreams(config.seed, goal.id, trial)
     return Scenario(
         dialogue_id=goal.id if config.trials == 1 else f"{goal.id}#{trial + 1}",
-        office=search.backend(streams("backend"), goal),
+        office=ServiceDesk(search, streams("backend"), goal),
         goal=goal.recorded(),
         plan=goal,
         domain=search.domain.public,
         streams=streams,
-        ontology=ontology or search.spoken,
+        ontology=ontology or search.domain.ontology,
         domains=goal.domains,
         level=config.level,
         limits=config.limits,

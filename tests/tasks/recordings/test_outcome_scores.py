@@ -103,7 +103,7 @@ def test_signatures_say_what_decides_a_score() -> None:
     signed = Signature.parse(scores["Success(rules=compat)"].signature)
     assert signed["measure"] == "Success(rules=compat)"
     assert (signed["failures"], signed["level"], signed["dialogues"]) == ("paper", "act", "1")
-    assert signed["database"] == SEARCH.checksum
+    assert signed["database"] == SEARCH.domain.checksum
     other = conversation({"attraction": Task(info={"area": "east"})}, ASKS, TELLS, name="A")
     assert scored([other], resamples=0).signature["goals"] != signed["goals"]
 

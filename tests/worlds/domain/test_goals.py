@@ -119,9 +119,9 @@ def test_drawn_goals_can_be_satisfied_and_read_again(name: str, tmp_path: Path) 
                     if all(fits(service.wishes[slot].match, row.get(slot), value) for slot, value in task.info.items())
                 ]
                 assert fitting
-                assert [row.values for row in search.find(task.domain, task.info).rows] == fitting
+                assert [row.values for row in search.find(task.domain, task.info)] == fitting
             assert service.rows is not None or task.book is not None
-            assert task.first is None or not search.find(task.domain, task.first).rows
+            assert task.first is None or not search.find(task.domain, task.first)
     lines = [json.dumps(declared_goal(goal)) for goal in drawn]
     domain_folder(tmp_path, {"goals.jsonl": "\n".join(lines)})
     again = searched(tmp_path)
@@ -190,7 +190,7 @@ def test_rules_compare_as_the_specification_says(tmp_path: Path) -> None:
     search = searched(domain_folder(tmp_path, CARS))
 
     def models(**wishes: str) -> list[str]:
-        return [row.name for row in search.find("car", wishes).rows]
+        return [row.name for row in search.find("car", wishes)]
 
     assert models(**{"class": " COMPACT"}) == ["Golf", "Polo", "Zoe"]
     assert models(seats="5.0") == ["Golf", "Sharan", "Zoe", "Tesla"]
@@ -199,6 +199,6 @@ def test_rules_compare_as_the_specification_says(tmp_path: Path) -> None:
     assert models(automatic="TRUE") == ["Golf", "Zoe", "Tesla"]
     assert models(fuel="hydrogen") == []
     assert models(model="zoe", fuel="dontcare") == ["Zoe"]
-    assert [row.name for row in search.find("office", {"closes": "24:00"}).rows] == ["Harbour"]
+    assert [row.name for row in search.find("office", {"closes": "24:00"})] == ["Harbour"]
     with pytest.raises(DialgaugeError, match="cannot be searched by 'colour'"):
         models(colour="red")

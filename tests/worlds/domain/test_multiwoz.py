@@ -178,7 +178,7 @@ def test_a_name_that_no_row_has_exactly_becomes_the_only_one_like_it() -> None:
 
 
 def names(domain: str, **constraints: str) -> list[str]:
-    return [row.name for row in SEARCH.find(domain, constraints).rows]
+    return [row.name for row in SEARCH.find(domain, constraints)]
 
 
 @pytest.mark.parametrize("value", ["", "dontcare", "dont care", "don't care", "do n't care", "not mentioned"])

@@ -64,7 +64,7 @@ class JudgedConversations:
         self.calls_recorded = calls_recorded
         self.search = search
         self.domain = search.domain
-        self.database = search.checksum
+        self.database = search.domain.checksum
 
     def __len__(self) -> int:
         return len(self.judged)

@@ -262,7 +262,7 @@ class ConversationTracker:
                         self._given.setdefault((call.domain, slot), set()).add(given_by(call, slot))
 
     def _row(self, domain: str, number: int) -> Entity:
-        rows = self._search.rows(domain) if domain in self._search.tables else ()
+        rows = self._search.rows(domain)
         if not 0 <= number < len(rows):
             raise DialgaugeError(
                 f"the record has a booking of row {number} of {domain}, and the database has {len(rows):,}: "
@@ -293,8 +293,8 @@ class ConversationTracker:
             thread.search_detour.refuse()
         if NO_BOOK in intents and thread.book_detour is not None:
             thread.book_detour.refuse()
-        if telling and (only := self._search.only(thread.domain)) is not None:
-            thread.take(only, number)
+        if telling and len(known := self._search.rows(thread.domain)) == 1:
+            thread.take(known[0], number)
         if not rows and telling and thread.asked is not None:
             thread.take(thread.asked, number)
         if len(rows) == 1 and (row := next(iter(rows.values()))) is not None:

@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from dialgauge.worlds.domain.search import (
         DomainSearch as DomainSearch,
         Entity as Entity,
-        Found as Found,
     )
     from dialgauge.worlds.domain.service_desk import Booking as Booking, ServiceDesk as ServiceDesk
     from dialgauge.worlds.folders import DOMAIN_FILE as DOMAIN_FILE

@@ -140,7 +140,7 @@ class _Source:
             for value in (*draws.shuffled(known.values), *_beyond(known)):
                 first = {**wishes, slot: value}
                 meaning = truth if known.match == "yes-no" else comparable
-                if meaning(value) != meaning(wishes[slot]) and not self._search.find(service.name, first).rows:
+                if meaning(value) != meaning(wishes[slot]) and not self._search.find(service.name, first):
                     return first
         return None
 

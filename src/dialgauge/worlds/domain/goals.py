@@ -137,7 +137,7 @@ def _checked(domain: Domain, search: DomainSearch, given: _Goal) -> DomainGoal:
         if service.name in tasks:
             raise DialgaugeError(f"the service '{service.name}' appears twice in the goal")
         task = tasks[service.name] = _TaskChecker(service, search, item, tasks).task()
-        if service.rows is not None and not search.find(service.name, task.info).rows:
+        if service.rows is not None and not search.find(service.name, task.info):
             unsatisfiable.append(service.name)
             if given.satisfiable == "true":
                 wish = ", ".join(f"{slot} {value}" for slot, value in task.info.items())
@@ -181,7 +181,7 @@ class _TaskChecker:
             if slot not in service.askable:
                 self._refuse(f"{service.name} has no slot '{slot}' to ask for.{nearest(slot, service.askable)}")
         first = self._changed("first", given.first, "want", want, service.wishes)
-        if first is not None and self._search.find(service.name, first).rows:
+        if first is not None and self._search.find(service.name, first):
             self._refuse(f"'first' of {service.name} finds something; it must find nothing")
         return ServiceTask(
             domain=service.name,

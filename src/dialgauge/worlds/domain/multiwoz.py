@@ -169,7 +169,7 @@ def multiwoz_goal(identifier: str, goal: Goal, search: DomainSearch, failures: F
             stale.append(domain)
         if service.rows is None:
             task = replace(task, links=_links(task.info, ordered, text))
-        elif not search.find(domain, task.info).rows:
+        elif not search.find(domain, task.info):
             unsatisfiable.append(domain)
         tasks.append(task)
     findings = GoalFindings(
@@ -201,7 +201,7 @@ def _in_order(wanted: Iterable[str], text: list[str]) -> list[str]:
 def _task(service: Service, task: Task, search: DomainSearch, failures: Failures) -> tuple[ServiceTask, bool]:
     """A task, and whether its constraints to try first find nothing, as they should."""
     info, first = (_named(search, service, _constraints(given)) for given in (task.info, task.fail_info))
-    live = not first or service.rows is None or not search.find(service.name, first).rows
+    live = not first or service.rows is None or not search.find(service.name, first)
     if not first or first == info or (failures == "live" and not live):
         first = {}
     book = {slot: _value(slot, value) for slot, value in task.book.items() if slot in service.takes}

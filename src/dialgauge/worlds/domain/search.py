@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Ontology
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.values import NO_CONSTRAINT, comparable
 from dialgauge.worlds.domain.domain import UNKNOWN, Domain, SearchSlot, Service, fits, ordinal
-
-if TYPE_CHECKING:
-    from dialgauge.draws import Draws
-    from dialgauge.worlds.domain.goals import DomainGoal
-    from dialgauge.worlds.domain.service_desk import ServiceDesk
 
 _DAY = 24 * 60
 
@@ -38,90 +31,49 @@ class Entity(Struct, frozen=True, gc=False):
         return self.values.get(slot, UNKNOWN)
 
 
-class Found(Struct, frozen=True, gc=False):
-    """What a search found."""
-
-    rows: tuple[Entity, ...] = ()
-
-
 class DomainSearch:
     """Queries over a domain's rows; one serves all conversations of a process."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
-        self.tables = {
+        self._tables = {
             name: ServiceTable(service) for name, service in domain.services.items() if service.rows is not None
         }
-        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], Found] = {}
+        self._kept: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Entity, ...]] = {}
         self._names: dict[tuple[str, str], tuple[Entity, ...]] = {}
 
-    def find(self, service: str, wishes: Mapping[str, str]) -> Found:
+    def find(self, service: str, wishes: Mapping[str, str]) -> tuple[Entity, ...]:
         """The rows that fit all wishes, in the service's order."""
         key = (service, tuple(wishes.items()))
-        matches = self._kept.get(key)
-        if matches is None:
-            matches = self._kept[key] = Found(self.table(service).find(wishes))
-        return matches
+        rows = self._kept.get(key)
+        if rows is None:
+            table = self._tables.get(service)
+            if table is None:
+                raise DialgaugeError(f"there is no service '{service}' with rows.{nearest(service, self._tables)}")
+            rows = self._kept[key] = table.find(wishes)
+        return rows
 
     @cached_property
     def told(self) -> frozenset[str]:
         """Every value of the rows, in small letters."""
         return frozenset(
-            value.casefold() for table in self.tables.values() for row in table.rows for value in row.values.values()
+            value.casefold() for table in self._tables.values() for row in table.rows for value in row.values.values()
         )
 
-    @property
-    def tracked(self) -> Ontology:
-        """The slots that a user can give values for, and what everybody knows of their values."""
-        return self.domain.tracked
-
-    @property
-    def spoken(self) -> Ontology:
-        """The same with the texts that agents tell each other but nobody searches by."""
-        return self.domain.ontology
-
-    @property
-    def checksum(self) -> str:
-        """Of all that can be found, booked and told."""
-        return self.domain.checksum
-
-    def backend(self, draws: Draws, goal: DomainGoal | None = None) -> ServiceDesk:
-        """The desk for one conversation."""
-        from dialgauge.worlds.domain.service_desk import ServiceDesk
-
-        return ServiceDesk(self, draws, goal)
-
-    def table(self, service: str) -> ServiceTable:
-        table = self.tables.get(service)
-        if table is None:
-            raise DialgaugeError(f"there is no service '{service}' with rows.{nearest(service, self.tables)}")
-        return table
-
-    def row(self, service: str, number: int) -> Entity:
-        return self.table(service).rows[number]
-
     def rows(self, service: str) -> tuple[Entity, ...]:
-        return self.table(service).rows
+        """All rows of a service; none where it has none."""
+        return self._tables[service].rows if service in self._tables else ()
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""
         named = self._names.get((service, text))
         if named is None:
-            named = self._names[service, text] = self.tables[service].named(text) if service in self.tables else ()
+            named = self._names[service, text] = self._tables[service].named(text) if service in self._tables else ()
         return named
-
-    def only(self, service: str) -> Entity | None:
-        """The row of a service that has but one."""
-        rows = self.tables[service].rows if service in self.tables else ()
-        return rows[0] if len(rows) == 1 else None
-
-    def fits(self, row: Entity, wishes: Mapping[str, str]) -> list[str]:
-        """The wishes that a row fails; none where it fits."""
-        return [slot for slot, value in wishes.items() if not self.has(row, slot, value)]
 
     def has(self, row: Entity, slot: str, value: str) -> bool:
         """Does a row fit a wish?"""
-        return bool(self.tables[row.domain].having(slot, value) >> row.number & 1)
+        return bool(self._tables[row.domain].having(slot, value) >> row.number & 1)
 
 
 class ServiceTable:

@@ -22,7 +22,7 @@ from dialgauge.values import DAYS, NO_CONSTRAINT, comparable
 from dialgauge.worlds.desk import CallOutcome, Side, as_arguments
 from dialgauge.worlds.domain.domain import FEW, Domain, SearchSlot, Service, SlotType
 from dialgauge.worlds.domain.goals import DomainGoal
-from dialgauge.worlds.domain.search import DomainSearch, Entity, Found
+from dialgauge.worlds.domain.search import DomainSearch, Entity
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SIGNS = f"{_LETTERS}0123456789"
@@ -93,15 +93,12 @@ class ServiceDesk:
         self._calls.clear()
         return calls
 
-    def search(self, service: str, wishes: Mapping[str, str]) -> Found:
+    def search(self, service: str, wishes: Mapping[str, str]) -> tuple[Entity, ...]:
         """The rows that fit."""
-        matches = self._search.find(service, wishes)
-        numbers = tuple([row.number for row in matches.rows[:_ROWS]])
-        arguments = dict(wishes)
-        self._calls.append(
-            Call(name="search", domain=service, arguments=arguments, found=len(matches.rows), rows=numbers)
-        )
-        return matches
+        rows = self._search.find(service, wishes)
+        numbers = tuple([row.number for row in rows[:_ROWS]])
+        self._calls.append(Call(name="search", domain=service, arguments=dict(wishes), found=len(rows), rows=numbers))
+        return rows
 
     def named(self, service: str, text: str) -> tuple[Entity, ...]:
         """The rows that a text names, by id or by name."""
@@ -211,7 +208,7 @@ class ServiceDesk:
                 raise DialgaugeError(f"{slot} {problem} (got '{value}')")
             if value not in NO_CONSTRAINT:
                 wishes[slot] = value
-        rows = self.search(service.name, wishes).rows
+        rows = self.search(service.name, wishes)
         self._believe(service.name, wishes, tuple(service.wishes), service.takes)
         self._found[service.name] = rows
         result: dict[str, Any] = {
