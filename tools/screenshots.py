@@ -1,10 +1,10 @@
 """Pictures of the explorer and the report: for a designer to look at, and those that the documentation shows.
 
-    python tools/screenshots.py FOLDER [--store RUNS] [--page NAME ...] [--whole]
+    python tools/screenshots.py FOLDER [--store RUNS] [--page NAME ... | --every] [--whole]
     make screenshots        (the pictures of the documentation, from the runs of the demo)
 
-Without --store the demo is run first. FOLDER gets every page (one of each kind that the store has runs for) in light
-and dark at 1440, 900 and 390 pixels, as PAGE-THEME-WIDTH.png: what stands on the first screen, or all of it (--whole).
+Without --store the demo is run first. FOLDER gets twelve pages (or those named, or every page that the store has runs
+for) in light and dark at 1440, 900 and 390 pixels, as PAGE-THEME-WIDTH.png: the first screen, or all of it (--whole).
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from dialgauge.runs import Run, Store
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 THEMES, WIDTHS, HEIGHT = ("light", "dark"), (1440, 900, 390), 900
+TWELVE = (
+    "runs", "tracking", "tracking-list", "dialogue", "compare", "side", "trials", "trials-dialogue", "trials-beside",
+    "lab", "lab-dialogue", "report",
+)  # fmt: skip
 #: No picture is taller; a browser refuses much more.
 _TALLEST = 6000
 #: What the documentation shows: page, theme, name and size of the picture.
@@ -44,6 +48,7 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--store", type=Path)
     parser.add_argument("--page", action="append", default=[])
+    parser.add_argument("--every", action="store_true")
     parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
     folder = asked.folder or Path(mkdtemp(prefix="dialgauge-pictures-"))
@@ -52,7 +57,9 @@ def main() -> None:
     runs = store.survey().runs
     with served(store) as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-        found = {name: address for name, address in pages(site, runs, folder) if not asked.page or name in asked.page}
+        found = dict(pages(site, runs, folder))
+        if not asked.every:
+            found = {name: found[name] for name in asked.page or TWELVE if name in found}
         for name, address in found.items():
             for theme in THEMES:
                 for width in WIDTHS:

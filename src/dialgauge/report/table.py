@@ -210,7 +210,8 @@ class Table:
 
     def legend(self, columns: Sequence[Column] | None = None) -> list[str]:
         """What stands below the table: what its columns are, then its notes."""
-        explained = [column for column in (self.columns if columns is None else columns) if column.help]
+        shown = [self.columns[index] for index in self.shown] if columns is None else columns
+        explained = [column for column in shown if column.help]
         return [*(f"{column.name}: {column.help}." for column in explained), *self.notes]
 
     def records(self) -> list[dict[str, Value]]:

@@ -230,7 +230,7 @@ def _ends(run: Run) -> pl.DataFrame:
         .then(pl.lit("not done"))
         .otherwise(pl.lit("not judged"))
     )
-    end = pl.col("reason").fill_null("").replace("", "not recorded")
+    end = pl.col("reason").fill_null("").replace("", "not recorded").str.replace_all("_", " ")
     return run.table(OUTCOMES).select("dialogue", task=task, end=end)
 
 

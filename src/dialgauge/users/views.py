@@ -222,10 +222,15 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     loops = [loop for loop in _rows(run, "loops", dialogue.id) if None not in (loop["first_turn"], loop["last_turn"])]
     facts = next(iter(_rows(run, "conversation_facts", dialogue.id)), {})
     turns = []
+    before: list[tuple[str, str]] = []
     for number, turn in enumerate(dialogue.turns):
         own = [row for row in points if row["turn"] == number]
         beside = [_acts(turn.acts or (), turn.heard)] if turn.acts or turn.heard else []
-        beside += [_rulings(own)] if own else []
+        if own:
+            rulings, ruled = _rulings(own), [(row["verdict"], row["item"]) for row in own]
+            if ruled == before:  # as in a loop
+                rulings.first, rulings.notes = 0, ["As before."]
+            beside, before = [*beside, rulings], ruled
         marks = list(_marks(number, own, loops))
         turns.append(Turn(number=number, speaker=turn.speaker, text=turn.text, marks=marks, beside=beside))
     unsaid = [row for row in points if row["turn"] is None or row["turn"] >= len(dialogue.turns)]
