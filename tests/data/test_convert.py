@@ -57,7 +57,7 @@ def test_an_existing_file_is_kept_unless_forced(source: Path, tmp_path: Path) ->
 def test_the_same_id_twice_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     write([DIALOGUES[0], DIALOGUES[1]], tmp_path / "one.jsonl", format="native")
     write([DIALOGUES[1]], tmp_path / "two.jsonl", format="native")
-    with pytest.raises(DialgaugeError, match=r"two.jsonl, dialogue d1: this id was used before"):
+    with pytest.raises(DialgaugeError, match=r"two.jsonl, dialogue d1: this id was already used"):
         convert(f"{tmp_path}/*.jsonl", tmp_path / "out.json", to="sgd")
     assert names(tmp_path) == ["one.jsonl", "two.jsonl"]
 
@@ -102,7 +102,7 @@ def test_standard_output_gets_all_or_nothing(
     convert(source, "-", to="native")
     assert capfdbinary.readouterr().out == source.read_bytes()
     (tmp_path / "twice.jsonl").write_bytes(source.read_bytes() * 2)
-    with pytest.raises(DialgaugeError, match="this id was used before"):
+    with pytest.raises(DialgaugeError, match="this id was already used"):
         convert(tmp_path / "twice.jsonl", "-", to="native")
     assert capfdbinary.readouterr().out == b""
     assert names(tmp_path) == ["source.jsonl", "twice.jsonl"]

@@ -35,7 +35,7 @@ class _Kept:
 def real_files_read_once() -> Iterator[None]:
     """Keep what :func:`dialgauge.read` reads below the folder of the real data, by the name that it is asked for."""
     reading = import_module("dialgauge.formats.corpus")
-    data, read = shared_folder("data"), reading._dialogues
+    data, read = shared_folder("data"), reading.dialogues_of
     kept: dict[tuple[str, Path, str | None, int], _Kept] = {}
 
     def read_once(corpus: Corpus, format: str | None, limit: int) -> Iterator[Dialogue]:
@@ -54,5 +54,5 @@ def real_files_read_once() -> Iterator[None]:
         yield from kept[key].dialogues
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(reading, "_dialogues", read_once)
+        patched.setattr(reading, "dialogues_of", read_once)
         yield

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from dialgauge import formats
-from dialgauge.dialogue import Dialogue, Turn, dialogue_key
+from dialgauge.dialogue import Dialogue, Turn
 from dialgauge.errors import DialgaugeError
 
 _ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz")
@@ -56,11 +56,12 @@ def convert(
     path = Path(target)
     _may_write(path, force)
     done = Conversion(source=os.fspath(source), target=str(path), target_format=to)
-    notes = formats.Notes()
-    dialogues = _one_set(formats.stream(source, format=format, limit=limit, notes=notes), done)
+    corpus = formats.Corpus(source=done.source, format="", kind="")
+    dialogues = formats.dialogues_of(corpus, format, limit)
     written = formats.write(_counted(map(change, dialogues), writer.fields, done, advance), path, format=to)
+    done.source_format = corpus.format
     done.kept = Counter(dict(sorted(done.kept.items())))
-    done.reading, done.writing = (dict(sorted(each.counts.items())) for each in (notes, written))
+    done.reading, done.writing = (dict(sorted(each.counts.items())) for each in (corpus.notes, written))
     return done
 
 
@@ -73,30 +74,6 @@ def _may_write(path: Path, force: bool) -> None:
         raise DialgaugeError("this is a folder; name the file to write", file=str(path))
     if path.exists() and not force and str(path) != formats.STANDARD_OUTPUT:
         raise DialgaugeError("the file exists; delete it, or name another one", file=str(path))
-
-
-def _one_set(
-    dialogues: Iterable[tuple[formats.Part, formats.DialogueFormat, Dialogue]], done: Conversion
-) -> Iterator[Dialogue]:
-    """The dialogues, as long as all are in one format and no id comes twice: else they are not one set."""
-    seen: set[str] = set()
-    for part, chosen, dialogue in dialogues:
-        done.source_format = done.source_format or chosen.name
-        if chosen.name != done.source_format:
-            raise DialgaugeError(
-                f"it is in the format {chosen.name}, but files before it are in {done.source_format}; name the files "
-                "of one of them with a pattern",
-                file=part.name,
-            )
-        key = dialogue_key(dialogue.id)
-        if key in seen:
-            raise DialgaugeError(
-                "this id was used before; ids must be unique (case and .json are ignored)",
-                file=part.name,
-                dialogue=dialogue.id,
-            )
-        seen.add(key)
-        yield dialogue
 
 
 def _counted(

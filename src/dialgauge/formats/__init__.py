@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from dialgauge.formats.corpus import (
         STANDARD_OUTPUT as STANDARD_OUTPUT,
         Corpus as Corpus,
+        dialogues_of as dialogues_of,
         in_memory as in_memory,
         read as read,
         read_ontology as read_ontology,

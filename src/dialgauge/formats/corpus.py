@@ -162,18 +162,12 @@ def read(
         return corpus
     corpus = Corpus(source=os.fspath(source), format="", kind="")
     corpus.notes.verdict = success
-    corpus.dialogues = hold(_dialogues(corpus, format, limit))
-    if not corpus.dialogues:
-        name = Path(source).name
-        hint = (
-            f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
-        )
-        raise DialgaugeError(f"it holds no dialogues or predictions{hint}", file=os.fspath(source))
+    corpus.dialogues = hold(dialogues_of(corpus, format, limit))
     return corpus
 
 
-def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialogue]:
-    """The dialogues of a corpus from its source; what lies beside them is added to it."""
+def dialogues_of(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialogue]:
+    """The dialogues of a corpus from its source, of one format and with different ids; what lies beside is added."""
     seen: dict[str, str] = {}
     for chosen, parts in _by_format(corpus.source, format, limit):
         corpus.files += [part.name for part in parts]
@@ -193,6 +187,12 @@ def _dialogues(corpus: Corpus, format: HowToRead, limit: int) -> Iterator[Dialog
         for part, dialogue in chosen.read_parts(parts, corpus.notes):
             _require_new(dialogue, part.name, seen)
             yield dialogue
+    if not seen:
+        name = Path(corpus.source).name
+        hint = (
+            f"; a file called {name} is taken for a document: call it .csv, .json or .txt" if is_document(name) else ""
+        )
+        raise DialgaugeError(f"it holds no dialogues or predictions{hint}", file=corpus.source)
 
 
 def in_memory(source: object, format: HowToRead = None, success: str = "") -> Corpus:
