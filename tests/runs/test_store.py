@@ -143,7 +143,7 @@ def test_tags_and_notes(store: Store, dialogues: list[Dialogue]) -> None:
     assert store.tag(run.id, [" a  b ", "c"]).tags == ("a b", "c")
     assert store.tag(run.id, ["d"], without=["c"]).tags == ("a b", "d")
     store.annotate(run.id, note="n\x1b[2Jö")
-    written = store.annotate_dialogue(run.id, "a", labels=["wrong"], note="why")
+    written = store.annotate(run.id, dialogue="a", labels=["wrong"], note="why")
     assert list(written.rows()) == [
         (None, "tag", "a b"),
         (None, "tag", "d"),
@@ -156,7 +156,7 @@ def test_tags_and_notes(store: Store, dialogues: list[Dialogue]) -> None:
         with pytest.raises(DialgaugeError):
             store.tag(run.id, tags)
     with pytest.raises(DialgaugeError, match="no dialogue"):
-        store.annotate_dialogue(run.id, "z", note="x")
+        store.annotate(run.id, dialogue="z", note="x")
     (run.path / "annotations.json").write_text("{")
     with pytest.raises(DialgaugeError, match="damaged"):
         store.tag(run.id, ["x"])

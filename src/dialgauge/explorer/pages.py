@@ -140,10 +140,8 @@ class Pages:
         run = self.library.run(id)
         labels = [label for part in form.get("labels", "").split(",") if (label := part.strip())]
         note = form.get("note", "").replace("\r\n", "\n").strip()
-        if name:
-            self.library.store.annotate_dialogue(run.id, run.dialogue(name).id, labels=labels, note=note)
-        else:
-            self.library.store.annotate(run.id, tags=labels, note=note)
+        dialogue = run.dialogue(name).id if name else ""
+        self.library.store.annotate(run.id, dialogue=dialogue, labels=labels, note=note)
 
     def _labels(self, id: str) -> list[tuple[str, str]]:
         """Dialogues with the labels that people gave them."""

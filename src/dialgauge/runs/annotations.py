@@ -15,20 +15,16 @@ from pathlib import Path
 import msgspec
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs.run import Run
-from dialgauge.runs.tables import DIALOGUE_SCORES, DIALOGUES
 from dialgauge.runs.workspace import sync_folder, write_durably, writing
-from dialgauge.text import encodable, plain
+from dialgauge.text import encodable
 
 ANNOTATIONS_FILE = "annotations.json"
-#: Letters of a note, letters of a label or tag, and how many of them one thing bears.
-LONGEST_NOTE, LONGEST_LABEL, MOST_LABELS = 10_000, 60, 50
+#: Letters of a label or tag.
+LONGEST_LABEL = 60
 #: In place of an id: the newest run, of a kind where that is named after a colon.
 LATEST = "latest"
 
 _SCRATCH = f"{ANNOTATIONS_FILE}.new"
-#: Letters of a text that a sentence repeats.
-_SHOWN = 30
 
 
 class DialogueNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -87,36 +83,12 @@ def write_annotations(run: Path, content: Annotations) -> None:
             (run / _SCRATCH).unlink(missing_ok=True)
 
 
-def check_dialogue(run: Run, dialogue: str) -> None:
-    """An error unless the run has the dialogue: in its corpus or, where it has none, among its scores."""
-    table = DIALOGUES if run.rows(DIALOGUES) else DIALOGUE_SCORES
-    if dialogue not in run.table(table)["dialogue"].unique().to_list():
-        raise DialgaugeError(
-            f"run {run.id} has no dialogue '{_cut(dialogue)}'; its table '{table}' lists them", file=str(run.path)
-        )
-
-
 def checked_labels(texts: Iterable[str], what: str) -> tuple[str, ...]:
     """Each label or tag once, in its order, without the space around it."""
     labels = tuple(dict.fromkeys(" ".join(encodable(text).split()) for text in texts))
     for label in labels:
-        if not label or len(label) > LONGEST_LABEL:
-            raise DialgaugeError(f"a {what} has 1 to {LONGEST_LABEL} characters (got '{_cut(label)}'); write a note")
+        if not 0 < len(label) <= LONGEST_LABEL:
+            raise DialgaugeError(f"a {what} has 1 to {LONGEST_LABEL} characters; write a note")
         if what == "tag" and label.partition(":")[0] == LATEST:
             raise DialgaugeError(f"'{LATEST}' means the newest run and cannot be a tag; choose another word")
-    if len(labels) > MOST_LABELS:
-        raise DialgaugeError(f"at most {MOST_LABELS} {what}s are allowed (got {len(labels):,}); leave some out")
     return labels
-
-
-def checked_note(text: str) -> str:
-    """A note without the space around it."""
-    note = encodable(text).strip()
-    if len(note) > LONGEST_NOTE:
-        raise DialgaugeError(f"a note can have at most {LONGEST_NOTE:,} characters (got {len(note):,}); shorten it")
-    return note
-
-
-def _cut(text: str) -> str:
-    shown = plain(text)
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from platform import python_version
@@ -65,7 +65,7 @@ def _seeds(given: Sequence[int]) -> list[int]:
 
 def with_origin(manifest: Manifest, inputs: Iterable[Source]) -> Manifest:
     """The manifest with the fingerprints of what was read and the versions of what read it."""
-    return msgspec.structs.replace(manifest, inputs=[_input(source) for source in inputs], versions=versions())
+    return msgspec.structs.replace(manifest, inputs=[_input(source) for source in inputs], versions=dict(versions()))
 
 
 def _input(source: Source) -> Input:
@@ -75,13 +75,9 @@ def _input(source: Source) -> Input:
     return fingerprint(path, role)
 
 
-def versions() -> dict[str, str]:
-    """The versions of dialgauge, Python and the packages that numbers depend on."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> Mapping[str, str]:
+    """The versions of dialgauge, Python and the packages that numbers depend on."""
     known = {"dialgauge": __version__, "python": python_version()}
     return known | {package: version for package in KEY_PACKAGES if (version := version_of(package))}
 
@@ -99,28 +95,19 @@ def fingerprint(source: str | PathLike[str], role: str = "") -> Input:
     path = Path(text)
     try:
         if path.is_file():
-            return Input(path=plain(text), role=role, files=1, size=path.stat().st_size, sha256=_input_digest(path))
+            return Input(path=plain(text), role=role, files=1, size=path.stat().st_size, sha256=sha256_of(path))
         root, files = _files(text, path)
-        lines = "".join(f"{_input_digest(file)}  {file.relative_to(root).as_posix()}\n" for file in files)
+        lines = "".join(f"{sha256_of(file)}  {file.relative_to(root).as_posix()}\n" for file in files)
         size = sum(file.stat().st_size for file in files)
     except OSError as error:
         raise DialgaugeError(f"it cannot be read ({error.strerror})", file=text) from error
-    return Input(path=plain(text), role=role, files=len(files), size=size, sha256=_digest(lines))
-
-
-def _digest(lines: str) -> str:
-    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _input_digest(path: Path) -> str:
-    """The same of an input, which is read once as long as it stays as it is: compared systems share their gold."""
-    now = path.stat()
-    return _known_digest(path, now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
-
-
-@lru_cache(maxsize=1 << 10)
-def _known_digest(path: Path, *state: int) -> str:
-    return sha256_of(path)
+    return Input(
+        path=plain(text),
+        role=role,
+        files=len(files),
+        size=size,
+        sha256=hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest(),
+    )
 
 
 def _files(text: str, path: Path) -> tuple[Path, list[Path]]:

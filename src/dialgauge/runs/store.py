@@ -17,9 +17,7 @@ from dialgauge.runs.annotations import (
     LATEST,
     Annotations,
     DialogueNote,
-    check_dialogue,
     checked_labels,
-    checked_note,
     read_annotations,
     write_annotations,
 )
@@ -36,7 +34,7 @@ from dialgauge.runs.workspace import (
     writing,
 )
 from dialgauge.source import own_source
-from dialgauge.text import some_of
+from dialgauge.text import encodable, some_of
 
 if TYPE_CHECKING:
     import polars
@@ -265,24 +263,20 @@ class Store:
 
         return self._rewrite(self.resolve(id), change)
 
-    def annotate(self, id: str, *, tags: Iterable[str] | None = None, note: str | None = None) -> Annotations:
-        """Replace the tags or the note of a run; None leaves them, and an empty text or list removes them."""
-        new: dict[str, Any] = {} if tags is None else {"tags": checked_labels(tags, "tag")}
-        new |= {} if note is None else {"note": checked_note(note)}
-        return self._rewrite(self.resolve(id), lambda old: replace(old, **new))
-
-    def annotate_dialogue(
-        self, id: str, dialogue: str, *, labels: Iterable[str] | None = None, note: str | None = None
+    def annotate(
+        self, id: str, *, dialogue: str = "", labels: Iterable[str] | None = None, note: str | None = None
     ) -> Annotations:
-        """The same for the labels or the note of one dialogue of a run."""
+        """Replace the labels or the note of a dialogue, or the tags or the note of the run; None leaves them."""
         run = self.open(id)
-        if dialogue not in read_annotations(run.path).dialogues:
-            check_dialogue(run, dialogue)
-        new: dict[str, Any] = {} if labels is None else {"labels": checked_labels(labels, "label")}
-        new |= {} if note is None else {"note": checked_note(note)}
+        if dialogue:
+            run.dialogue(dialogue)
+        new: dict[str, Any] = {} if note is None else {"note": encodable(note).strip()}
 
         def change(old: Annotations) -> Annotations:
-            after = replace(old.dialogues.get(dialogue, DialogueNote()), **new)
+            if not dialogue:
+                return replace(old, **new, **({} if labels is None else {"tags": checked_labels(labels, "tag")}))
+            own = {} if labels is None else {"labels": checked_labels(labels, "label")}
+            after = replace(old.dialogues.get(dialogue, DialogueNote()), **new, **own)
             changed = {**old.dialogues, dialogue: after}
             return replace(old, dialogues={name: text for name, text in changed.items() if text != DialogueNote()})
 
