@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Screen:
-    """One of the two standard streams: a terminal's through rich, a pipe or a file's plainly and without rich."""
+    """One of the two standard streams; rich draws bars on it where it is a terminal."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -57,23 +57,20 @@ class Screen:
         return PipeConsole(stderr=self.name == "stderr", highlight=False, markup=False, emoji=False)
 
     @property
-    def plain(self) -> bool:
-        """Whether to print without rich: no terminal, none forced, and an encoding that has all characters."""
-        wanted = "FORCE_COLOR" in os.environ or "TTY_COMPATIBLE" in os.environ
-        encoding = (getattr(self.stream, "encoding", None) or "utf-8").lower()
-        return not wanted and not self.stream.isatty() and encoding.startswith("utf")
+    def is_terminal(self) -> bool:
+        """Whether somebody looks at it."""
+        return self.stream.isatty() or bool({"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys())
 
-    def print(self, text: str = "", *, style: str | None = None) -> None:
-        """Print a text. It is never markup, and nothing in it acts on the terminal.
-
-        A terminal folds long lines at spaces; in a pipe or a file, one line of text stays one line.
-        """
+    def print(self, text: str = "", *, style: str = "") -> None:
+        """Print a text, of which nothing acts on the terminal; a terminal folds long lines at spaces."""
         shown = _harmless(text)
-        if self.plain:
-            self.write(f"{shown}\n")
-        else:
-            with self._writing():
-                self.console.print(fold(shown, self.width), style=style, soft_wrap=True)
+        if self.is_terminal:
+            shown = fold(shown, self.width)
+        if self.stream.isatty() and style and "NO_COLOR" not in os.environ:
+            shown = f"\x1b[{_STYLES[style]}m{shown}\x1b[0m"
+        with self._writing():
+            self.stream.write(f"{shown}\n")
+            self.stream.flush()
 
     def page(self, page: Page, *, everything: bool = False) -> None:
         """Print a page; ``everything`` with all rows and folded texts."""
@@ -103,7 +100,7 @@ class Screen:
 
     def status(self, what: str) -> AbstractContextManager[object]:
         """Say what is going on, on a terminal, while it lasts."""
-        if self.plain:
+        if not self.is_terminal:
             return nullcontext()
         from rich.text import Text
 
@@ -129,6 +126,8 @@ class Screen:
 #: What a pipe or a file is taken for, and a terminal that does not say how wide it is; and the width of ``--wide``.
 _COLUMNS, _ANY_WIDTH = 80, 10_000
 
+#: Codes of terminals.
+_STYLES = {"bold": "1", "dim": "2"}
 _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 
 
@@ -155,7 +154,7 @@ err = Screen("stderr")
 @contextmanager
 def progress_bar(what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """A bar on standard error that appears on terminals only; call the yielded function with the steps done."""
-    if err.plain:
+    if not err.is_terminal:
         yield lambda steps: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
