@@ -221,7 +221,12 @@ def _run(
                 continue
             for future in wait(running, timeout=1, return_when=FIRST_COMPLETED).done:
                 position = running.pop(future)
-                finished[position] = result = _result(engine, future)
+                try:
+                    finished[position] = result = future.result()
+                except Exception as error:
+                    if sentence := engine.lost(error):
+                        raise sentence from error
+                    raise
                 if result.content is not None and stored is not None:
                     stored[result.key] = result.content
                 on_done(result)
@@ -239,15 +244,6 @@ def _known(
                 raise ValueError(f"two units have the key {unit.key!r}; their results would be mixed up")
             keys.add(unit.key)
         yield unit, None if stored is None else stored.get(unit.key)
-
-
-def _result(engine: Engine, future: Future[Done]) -> Done:
-    try:
-        return future.result()
-    except Exception as error:
-        if sentence := engine.lost(error):
-            raise sentence from error
-        raise
 
 
 class Progress:

@@ -167,7 +167,15 @@ def load(folder: Path) -> Manifest:
         raise DialgaugeError(f"the run is damaged: it has no {MANIFEST}", file=str(folder)) from error
     except OSError as error:
         raise DialgaugeError(f"it cannot be read ({error.strerror})", file=str(path)) from error
-    manifest = _decode(content, path)
+    try:
+        raw = msgspec.json.decode(content, type=dict[str, Any])
+        _check(raw, path)
+        manifest = msgspec.convert(raw, Manifest)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError) as error:
+        reason = str(error) or "nested too deep"
+        raise DialgaugeError(
+            f"the run is damaged: {MANIFEST} cannot be understood ({reason})", file=str(path)
+        ) from error
     if manifest.id != folder.name:
         raise DialgaugeError(
             f"the run is damaged: its {MANIFEST} belongs to '{manifest.id}'; give the folder that name again",
@@ -176,19 +184,8 @@ def load(folder: Path) -> Manifest:
     return manifest
 
 
-def _decode(content: bytes, path: Path) -> Manifest:
-    try:
-        raw = msgspec.json.decode(content, type=dict[str, Any])
-        return msgspec.convert(_checked(raw, path), Manifest)
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError) as error:
-        reason = str(error) or "nested too deep"
-        raise DialgaugeError(
-            f"the run is damaged: {MANIFEST} cannot be understood ({reason})", file=str(path)
-        ) from error
-
-
-def _checked(raw: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The manifest, if it is of our version and has names that are safe to use in paths."""
+def _check(raw: dict[str, Any], path: Path) -> None:
+    """An error unless it is of our version and has names that are safe to use in paths."""
     version = raw.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise DialgaugeError(f"the run is damaged: {MANIFEST} has no schema_version", file=str(path))
@@ -198,14 +195,12 @@ def _checked(raw: dict[str, Any], path: Path) -> dict[str, Any]:
             f"{'upgrade dialgauge' if version > SCHEMA_VERSION else 'score again'}",
             file=str(path),
         )
-    tables = raw.get("tables")
+    tables, corpus = raw.get("tables"), raw.get("corpus", "")
     for table in tables if isinstance(tables, dict) else ():
         if not is_table_name(table):
             raise DialgaugeError(f"the run is damaged: no table can be called {table!r}", file=str(path))
-    corpus = raw.get("corpus", "")
     if isinstance(corpus, str) and not re.fullmatch(r"[0-9a-f]{64}|", corpus):
         raise DialgaugeError(f"the run is damaged: no corpus can be called {corpus!r}", file=str(path))
-    return raw
 
 
 def left_out(scores: Scores) -> dict[str, Any]:

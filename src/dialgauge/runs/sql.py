@@ -47,7 +47,10 @@ def select(query: str, runs: Sequence[Run], tell: Callable[[DialgaugeError], Non
         raise missing_extra("duckdb", "sql", "SQL over stored runs") from error
 
     with duckdb.connect(":memory:", config={"temp_directory": ""}) as connection:  # no files in the current folder
-        holders = _holders_of(runs)
+        holders: dict[str, list[Run]] = {table: [] for table in FIXED}  # the fixed ones are there even without runs
+        for run in runs:
+            for table in run.files:
+                holders.setdefault(table, []).append(run)
         try:
             _make_tables(connection, query, runs, holders, tell)
             answer = connection.sql(encodable(query))
@@ -96,15 +99,6 @@ class _ArrowStream:
         return self.capsule
 
 
-def _holders_of(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Which runs have each table; the fixed ones are there even if no run has them."""
-    holders: dict[str, list[Run]] = {table: [] for table in FIXED}
-    for run in runs:
-        for table in run.files:
-            holders.setdefault(table, []).append(run)
-    return holders
-
-
 def _make_tables(
     connection: DuckDBPyConnection,
     query: str,
@@ -117,7 +111,15 @@ def _make_tables(
     words = set(re.findall(r"[a-z0-9_]+", query.lower()))
     for table in sorted(words & holders.keys() or (() if words & _OWN else holders)):
         _make_view(connection, table, [run for run in holders[table] if _is_sound(run, table, tell)])
-    _insert(connection, RUNS, _RUN_COLUMNS, [[_run_cell(run, name) for name in _RUN_COLUMNS] for run in runs])
+    rows = []
+    for run in runs:
+        facts = {name: getattr(run.manifest, name) for name in _RUN_COLUMNS}
+        facts["created"] = facts["created"].replace(tzinfo=None)
+        json = {
+            name: msgspec.json.encode(facts[name]).decode() for name, kind in _RUN_COLUMNS.items() if kind == "JSON"
+        }
+        rows.append([*(facts | json).values()])
+    _insert(connection, RUNS, _RUN_COLUMNS, rows)
     names = list(_SCORE_COLUMNS)[2:]
     scores = [
         [run.id, measure, *(getattr(score, name) for name in names)]
@@ -164,13 +166,6 @@ def _make_view(connection: DuckDBPyConnection, table: str, runs: Sequence[Run]) 
             f"JOIN runs_of_{table} AS owner ON content.run = owner.corpus"
         )
     connection.execute(f'CREATE VIEW "{table}" AS {content}')
-
-
-def _run_cell(run: Run, name: str) -> Any:
-    value = getattr(run.manifest, name)
-    if _RUN_COLUMNS[name] == "JSON":
-        return msgspec.json.encode(value).decode()
-    return value.replace(tzinfo=None) if name == "created" else value
 
 
 def _insert(connection: DuckDBPyConnection, table: str, kinds: dict[str, str], rows: Sequence[Sequence[Any]]) -> None:
