@@ -17,8 +17,6 @@ from dialgauge.worlds.restaurant import Parameters
 from runs.contract import assert_run_contract
 from support.tiny_world import TINY, tiny_task
 
-MEASURES = ["completed", "per-response", "per-dialog", "hits@2", "hits@5", "hits@10", "MRR"]
-
 
 def values(run: Run, *measures: str) -> list[float | None]:
     return [run.scores[measure].value for measure in measures]
@@ -35,7 +33,7 @@ def nearest(seed: int = 3, dialogs: int = 20) -> Run:
 @pytest.mark.parametrize("half", ["A", "B"])
 def test_rules_carry_every_conversation(number: int, half: str) -> None:
     run = interact(RuleAgent(), TINY, number, half, 20, Parameters(seed=9))
-    assert values(run, "completed", "per-dialog") == [1.0, 1.0]
+    assert values(run, "completed") == [1.0]
     assert failures(run) == {}
 
 
@@ -56,7 +54,7 @@ def test_a_run_of_conversations_keeps_the_contract(tmp_path: Path) -> None:
     assert_run_contract(run)
     stored = Store(tmp_path).add(run)
     assert_run_contract(stored)
-    assert (stored.kind, stored.name, list(stored.scores)) == ("interaction", "nearest-task1-A", MEASURES)
+    assert (stored.kind, stored.name, list(stored.scores)) == ("interaction", "nearest-task1-A", ["completed"])
     assert stored.table("outcomes").equals(run.table("outcomes"))
     assert [one.outcome for one in stored.dialogues()] == [one.outcome for one in run.dialogues()]
     assert stored.coverage["dialogues"].scored == 20
@@ -65,9 +63,8 @@ def test_a_run_of_conversations_keeps_the_contract(tmp_path: Path) -> None:
 
 def test_a_system_that_fails_says_why() -> None:
     run = nearest()
-    completed, accuracy = values(run, "completed", "per-response")
+    (completed,) = values(run, "completed")
     assert completed is not None and 0 <= completed < 1
-    assert accuracy is not None and 0 < accuracy < 1
     outcomes = run.table("outcomes")
     assert outcomes["dialogue"].n_unique() == 20
     assert outcomes["success"].sum() == round(20 * completed)
@@ -99,7 +96,6 @@ def test_an_agent_that_raises_costs_its_conversations_and_not_the_run(tmp_path: 
     run = Store(tmp_path).add(interact(agent, TINY, 1, "A", 5, Parameters()))
     assert_run_contract(run)
     assert list(run.scores) == ["completed"] and values(run, "completed") == [0.0]
-    assert "no method overrule(turn)" in run.details["left_out"]["per-response"]
     assert run.notes == [
         "5 conversations ended because an agent failed: the agent parrot raised RuntimeError: polly wants a cracker"
     ]
@@ -110,6 +106,4 @@ def test_an_agent_that_raises_costs_its_conversations_and_not_the_run(tmp_path: 
 
 def test_a_function_is_a_system_too() -> None:
     run = interact(CallableBot(lambda point: TINY.phrases.bot.greet), TINY, 1, "A", 5, Parameters())
-    assert values(run, "completed", "per-dialog") == [0.0, 0.0]
-    accuracy = run.scores["per-response"].value
-    assert accuracy is not None and accuracy > 0
+    assert values(run, "completed") == [0.0]

@@ -1,18 +1,14 @@
-"""A system in front of the simulated user: is the dialog carried to its end when the system's own words count?
-
-Beside it stands the teacher-forced accuracy on the same users' dialogs as the rule bot holds them.
-"""
+"""A system in front of the simulated user: is the dialog carried to its end when the system's own words count?"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, AgentReplier, HistoryBot, ModelBot, SystemContext
-from dialgauge.dialogue import Dialogue, Outcome
+from dialgauge.agents import AGENT_ERROR, EXPLANATION, Agent, ModelBot
+from dialgauge.dialogue import Dialogue
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.lab.corpora import conversations_with, simulate, world_facts
@@ -20,7 +16,7 @@ from dialgauge.lab.measures import score_conversations
 from dialgauge.measures import Signature
 from dialgauge.rankers import RankingTask, ReplyModel, code_of, episodes
 from dialgauge.report import PERCENT, Column, Page, Table, score_cell, view_of
-from dialgauge.responses import PER_DIALOG, PER_RESPONSE, evaluate, options_text, score_replies
+from dialgauge.responses import options_text
 from dialgauge.runs import Run, new_run
 from dialgauge.text import Note, counted
 from dialgauge.worlds.restaurant import (
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
 KIND = "interaction"
 #: The split whose users live in a half.
 _SPLITS = {"A": "tst", "B": "tst-OOV"}
-_FORCED = (PER_RESPONSE, PER_DIALOG)
 
 
 def candidates_of(world: SimulatorWorld, seed: int) -> tuple[str, ...]:
@@ -109,15 +104,7 @@ def interact(
         fitted=_fitted_on(system),
         code=code_of(system),
     )
-    scores = score_conversations(held, signature=signature.with_(history="own"), seed=parameters.seed)
-    replier = _replier(system, database, candidates, task)
-    if isinstance(replier, str):
-        scores = replace(scores, left_out=dict.fromkeys(_FORCED, replier))
-    else:
-        recorded = episodes(simulate(world, task, _SPLITS[half], dialogs, parameters))
-        forced = evaluate(replier, recorded, candidates)
-        gold = signature.with_(history="gold", candidates=str(len(candidates)), ties="file-order")
-        scores = scores.joined(score_replies(forced, signature=gold, seed=parameters.seed))
+    scores = score_conversations(held, signature=signature, seed=parameters.seed)
     return new_run(
         kind=KIND,
         name=f"{bot.name}-task{task}-{half}",
@@ -146,26 +133,10 @@ def _fitted_on(system: Agent | ReplyModel) -> str:
     return system.provenance.data if system.provenance is not None else "unknown"
 
 
-def _replier(
-    system: Agent | ReplyModel, database: FactDatabase, candidates: tuple[str, ...], task: int
-) -> ReplyModel | HistoryBot | AgentReplier | str:
-    """Who answers reply by reply with the right replies on the record, or the reason why the system cannot."""
-    if isinstance(system, ReplyModel | HistoryBot):
-        return system
-    try:
-        return AgentReplier(system, SystemContext(dialogue_id="", database=database, candidates=candidates, task=task))
-    except DialgaugeError as error:
-        return str(error)
-
-
-def _outcome(dialogue: Dialogue) -> Outcome:
-    return dialogue.outcome or Outcome(success=None)
-
-
 def _notes(held: Sequence[Dialogue]) -> list[str]:
     """What failed, once for each reason."""
     failed = Counter(
-        dialogue.ended.facts.get(EXPLANATION, "") for dialogue in held if _outcome(dialogue).reason == AGENT_ERROR
+        dialogue.ended.facts.get(EXPLANATION, "") for dialogue in held if dialogue.ended.reason == AGENT_ERROR
     )
     return [
         Note("agent_failed", f"{counted(count, 'conversation')} ended because an agent failed: {why}")
@@ -179,7 +150,7 @@ def _outcomes(held: Sequence[Dialogue]) -> polars.DataFrame:
     rows = [
         (dialogue.id, end.success, end.reason, end.ended_by, end.facts.get(EXPLANATION, ""), len(dialogue.turns) // 2)
         for dialogue in held
-        for end in [_outcome(dialogue)]
+        for end in [dialogue.ended]
     ]
     kinds = {
         "dialogue": pl.String,
@@ -209,18 +180,14 @@ def failed(run: Run) -> int:
 
 
 def interaction_page(runs: Sequence[Run]) -> Page:
-    """Completion in free conversation beside teacher-forced accuracy, a row for each run, and why some failed."""
-    columns = [Column(name, PERCENT) for name in ("completed", *_FORCED)]
-    table = Table("In conversation", ["task", "half", "dialogs", *columns, Column("most frequent failure", spare=1)])
-    table.notes.append(
-        "Completed: the conversation goes on from the bot's own replies. Per-response and per-dialog: the same users, "
-        "but it goes on from the right replies."
-    )
+    """Completion in free conversation, a row for each run, and why some failed."""
+    columns = [Column("completed", PERCENT), Column("most frequent failure", spare=1)]
+    table = Table("In conversation", ["task", "half", "dialogs", *columns])
     for run in runs:
         config, why = run.manifest.config, failures(run)
-        scores = (score_cell(run.scores.get(name)) for name in ("completed", *_FORCED))
+        completed = score_cell(run.scores.get("completed"))
         most = next((f"{reason} ({count:,})" for reason, count in why.items()), None)
-        table.add(f"T{config['task']}", config["half"], config["dialogs"], *scores, most)
+        table.add(f"T{config['task']}", config["half"], config["dialogs"], completed, most)
     return Page(
         title=", ".join(run.name for run in runs),
         runs=[run.id for run in runs],
