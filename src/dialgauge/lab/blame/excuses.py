@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET, USER_GAVE_UP
-from dialgauge.dialogue import Act, Blame, Call
-from dialgauge.intents import INFORM, NO_OFFER, REFUSING, REQUEST
-from dialgauge.lab.blame.reasons import Cause
+from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET
+from dialgauge.dialogue import Blame, Call
+from dialgauge.intents import INFORM, NO_OFFER, REFUSING
 from dialgauge.lab.blame.record import DomainRecord, TalkRecord, Word, about, alike, names_one, same_slot
 from dialgauge.values import constrains
 from dialgauge.worlds.domain import SEARCH
 
 #: Limits that end a conversation. One of time is a technical failure: somebody hung.
 _CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
-#: A user that repeated itself so often in a domain may have lost patience over it.
-_PATIENCE = 2
 
 
 class Excuses:
@@ -40,12 +36,9 @@ class Excuses:
         if phantom := self._phantom(part, slot):
             what = f"{phantom.intent} {phantom.slot} {phantom.value}".strip()
             return record.blame("answer_unsaid", phantom.turn, slot, what)
-        if (missed := self._missed_question(slot)) is not None:
-            return record.blame("question_missed", missed, slot)
         if other := self._sent_away_falsely() or self.cut_off(slot) or self._sent_away():
             return other
-        code = "value_never_said" if slot or wanted else "wish_never_said"
-        return record.blame(code, self.last_chance, slot, wanted)
+        return record.blame("value_never_said", self.last_chance, slot, wanted)
 
     def _phantom(self, part: str, slot: str) -> Word | None:
         """What the user heard though nobody said it, and took for the answer or a refusal."""
@@ -66,62 +59,26 @@ class Excuses:
                     if act.slot in self._references:
                         yield Word(index, act.intent, act.slot, ", ".join(act.values))
 
-    def _missed_question(self, slot: str) -> int | None:
-        """The first turn in which the system asked for a slot, where the user heard none of them."""
-        asked = [
-            word.turn
-            for word in self._record.told
-            if word.intent == REQUEST and word.slot == slot and self._talk.turns[word.turn].heard is not None
-        ]
-        heard = any(word.intent == REQUEST and word.slot == slot for word in self._record.told_heard)
-        return asked[0] if asked and not heard else None
-
     def cut_off(self, slot: str) -> Blame | None:
-        """The conversation was cut off, or the user gave up: due to the side that misheard most turns, if any."""
-        outcome = self._talk.dialogue.outcome
-        reason = outcome.reason if outcome else ""
-        if reason not in (*_CUT_OFF, USER_GAVE_UP):
+        """A limit cut the conversation off while the user was at it."""
+        outcome, since = self._talk.dialogue.ended, self._record.last_turn
+        if outcome.reason not in _CUT_OFF:
             return None
-        domain = self._record.domain if reason == USER_GAVE_UP else ""
-        lost: list[tuple[int, Cause]] = [
-            (index, "said_not_heard" if turn.speaker == "user" else "answered_not_heard")
-            for index, turn in about(self._talk.turns, domain)
-            if turn.heard is not None and set(turn.heard) != set(turn.acts or ())
-        ]
-        why = _CUT_OFF.get(reason, "user gave up")
-        if lost and (reason != USER_GAVE_UP or self._repeats() >= _PATIENCE):
-            counts = Counter(cause for _, cause in lost)
-            turn, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
-            return self._record.blame("turns_lost", turn, slot, str(counts[cause]), why, cause=cause)
-        if reason == USER_GAVE_UP:
-            return None
-        since = -1 if self._record.last_turn is None else self._record.last_turn
-        later = [turn for turn in self._talk.turns[since + 1 :] if turn.speaker == "user"]
-        if since >= 0 and about(later, ""):  # it had gone on to other things
-            return None
-        exchanges = sum(turn.speaker == "user" for turn in self._talk.turns)
-        return self._record.blame("limit", self._talk.last, slot, f"{why}, after {exchanges}")
-
-    def _repeats(self) -> int:
-        """How often the user said nothing new of the domain."""
-        turns = [turn for _, turn in about(self._talk.turns, self._record.domain) if turn.speaker == "user"]
-        said = [{act for act in turn.acts or () if act.domain == self._record.domain} for turn in turns]
-        return sum(any(acts <= before for before in said[:place]) for place, acts in enumerate(said))
+        turns = [turn for turn in self._talk.turns if turn.speaker == "user"]
+        if since is not None and about([turn for turn in self._talk.turns[since + 1 :] if turn.speaker == "user"], ""):
+            return None  # it had gone on to other things
+        why = f"{_CUT_OFF[outcome.reason]}, after {len(turns)}"
+        return self._record.blame("limit", self._talk.last, slot, why)
 
     def _sent_away(self) -> Blame | None:
-        """The user left because the system said goodbye, or seemed to."""
-        outcome, turns = self._talk.dialogue.outcome, self._talk.turns
-        if outcome is None or outcome.reason != SYSTEM_QUIT:
+        """The user left because the system said goodbye first."""
+        if self._talk.dialogue.ended.reason != SYSTEM_QUIT:
             return None
-        byes = {side: [at for at, turn in enumerate(turns) if turn.speaker == side and _bids(turn.acts)]
-                for side in ("user", "system")}  # fmt: skip
-        own = byes["user"][:1] or [len(turns)]
-        early = [at for at in byes["system"] if at < own[0]]
-        if not early:
-            return self._record.blame("goodbye_misheard", self._talk.last)
-        if _bids(turns[early[0] - 1].heard):
-            return self._record.blame("heard_unsaid", early[0] - 1, "goodbye")
-        return self._record.blame("goodbye_early", early[0])
+        byes = (at for at, turn in enumerate(self._talk.turns) if any(act.intent == "bye" for act in turn.acts or ()))
+        first = next(byes, None)
+        if first is None or self._talk.turns[first].speaker == "user":
+            return None
+        return self._record.blame("goodbye_early", first)
 
     def _sent_away_falsely(self) -> Blame | None:
         """The first of the trailing run of false refusals before the user left."""
@@ -201,26 +158,12 @@ class Excuses:
             return None
         first = named[0].turn
         if other := self.other_name(first):
-            heard = next((word.turn for word in record.told_heard if word.value == other.value), other.turn)
-            return self._unheard_reply(first, heard) or self.said_otherwise(
-                other.slot, named[0].value, other, record.domain
-            )
+            return self.said_otherwise(other.slot, named[0].value, other, record.domain)
         if self._unheard_name(record, first):
             return record.blame("name_misheard", first, named[0].slot)
-        return (
-            self._unheard_reply(first, self._talk.last)
-            or self.cut_off(named[0].slot)
-            or record.blame("name_not_taken", self.last_chance, named[0].slot, named[0].value, str(first))
+        return self.cut_off(named[0].slot) or record.blame(
+            "name_not_taken", self.last_chance, named[0].slot, named[0].value, str(first)
         )
-
-    def _unheard_reply(self, since: int, until: int) -> Blame | None:
-        """The first turn about the domain, after one and before another, of which the system heard nothing."""
-        for index, turn in about(self._talk.turns[:until], self._record.domain):
-            if index > since and turn.speaker == "user" and turn.heard is not None:
-                said = {(act.domain, act.slot, act.values) for act in turn.acts or () if act.domain != "general"}
-                if not said & {(act.domain, act.slot, act.values) for act in turn.heard}:
-                    return self._record.blame("reply_unheard", index)
-        return None
 
     def unasked(self, slot: str, since: int | None) -> Blame:
         """The user never asked for something, or not about what it ended up with since a turn."""
@@ -254,7 +197,3 @@ class Excuses:
                 yield record.blame("heard_unsaid", heard.turn, slot, heard.value)
             elif not self.was_told(words[-1], record.domain):  # picking what the system named is no fault
                 yield self.said_otherwise(slot, "none", words[-1], record.domain)
-
-
-def _bids(acts: tuple[Act, ...] | None) -> bool:
-    return any(act.intent == "bye" for act in acts or ())

@@ -42,7 +42,6 @@ SIDES = tuple(dict.fromkeys(SIDE_OF.values()))
 _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
     "never_said": {
         "value_never_said": "The user never said {0} {1}.",
-        "wish_never_said": "The user never said what it wants of the {unit}.",
         "said_otherwise": "The user said {0} {1} in turn {turn}; its goal has {2}.",
         "name_not_taken": "The system named {1} in turn {2}, and the user did not take it.",
         "never_asked": "The user never asked for the {0}.",
@@ -51,7 +50,6 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
         "misheard": "The user said {0} {1}; the system heard {2}.",
         "heard_unsaid": "The system heard {0} {1} in turn {turn}, which the user did not say.",
         "question_unheard": "The user asked for the {0} in turn {turn}, and the system never heard it.",
-        "reply_unheard": "The system heard nothing of what the user said in turn {turn} about what was named.",
     },
     "heard_not_acted_on": {
         "never_called": "The system knew all that was wanted of the {unit} before turn {turn}; there was no {1}.",
@@ -71,10 +69,8 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
     "answered_not_heard": {
         "answer_unheard": "The system told the {0} in turn {turn}, and the user never heard it.",
         "answer_unsaid": "The user heard '{1}' of the {unit} in turn {turn}, which the system did not say.",
-        "question_missed": "The system asked for {0} in turn {turn}, and the user did not hear it.",
         "name_misheard": "The user did not hear right what the system named in turn {turn}.",
         "refusal_unheard": "The system refused the first try in turn {turn}, and the user never heard it.",
-        "goodbye_misheard": "The user left because it heard a goodbye that the system did not say.",
     },
     "refused": {
         "nothing_in_database": "The search of turn {turn} was for all that was wanted, and the database has nothing.",
@@ -89,10 +85,8 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
         "all_held": "Every link that the record shows held.",
     },
 }
-#: Of the side that misheard most turns.
-_LOST = "From turn {turn} on {1} of the turns were misheard, until {2}."
 CAUSE_OF = {code: cause for cause, words in _WORDS_BY_CAUSE.items() for code in words}
-WORDS = {"turns_lost": _LOST} | {code: text for words in _WORDS_BY_CAUSE.values() for code, text in words.items()}
+WORDS = {code: text for words in _WORDS_BY_CAUSE.values() for code, text in words.items()}
 _MOST_ARGUMENTS = 4
 
 
