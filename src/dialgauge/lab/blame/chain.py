@@ -178,14 +178,11 @@ class Chain:
         if refusals:
             return [self._excuses.after_refusal(slot, wanted, intent, refusals)]
         calls = record.called(name, self._talk.last)
-        made = [(turn, call) for turn, call in calls if alike(call.arguments.get(slot, ""), value)]
-        if not made:
-            first = (heard or [shown or tried[0]])[0]
-            return [self._acted(part, slot, value, first, self._talk.last)] if calls else []
-        turn, call = made[-1]
-        untold = call.result == "refused" or call.found == 0
-        code, broke = ("first_try_untold", turn) if untold else ("first_try_not_refused", self._talk.last)
-        return [record.blame(code, broke, slot, value, call.outcome_words)]
+        if not calls:
+            return []
+        if not any(alike(call.arguments.get(slot, ""), value) for _, call in calls):
+            return [self._acted(part, slot, value, (heard or [shown or tried[0]])[0], self._talk.last)]
+        return [record.blame("first_try_not_refused", self._talk.last, slot, value, calls[-1][1].outcome_words)]
 
     def _all_heard(self, part: str, wanted: Mapping[str, str]) -> tuple[list[Blame], int]:
         """What broke before the system knew all of it; and the turn in which it did."""
@@ -295,7 +292,6 @@ class Chain:
         nothing = any(other.reason in (*_NOTHING, "no_taxi") for other in self._outcome.failures)
         if failure.turn is not None and (nothing or not failure.elsewhere):
             if not nothing:
-                yield from self._name_misheard(failure.turn)
                 yield self._as_failed(failure, "acted_on_wrong")
             return
         since = (self._outcome.turn or 0) if failure.elsewhere else -1
@@ -308,14 +304,6 @@ class Chain:
             yield record.blame("question_unheard", asked[0], slot)
         elif not nothing:
             yield record.blame("question_unanswered", heard[0] + 1, slot)
-
-    def _name_misheard(self, turn: int) -> Iterator[Blame]:
-        """What was told may be true of another one, because the system did not hear which one the user asked for."""
-        slot = self._service.offer_slot
-        name = self._task.info.get(slot)
-        for blame in self._heard("constraint", slot, name, turn)[0] if name else ():
-            if blame.cause in ("said_not_heard", "unclear") and (blame.turn or 0) < turn:
-                yield blame
 
 
 def _holds(call: Call, wanted: Mapping[str, str]) -> bool:

@@ -49,15 +49,7 @@ class Excuses:
             answer = word.slot in self._references or (part == "request" and same_slot(word.slot, slot))
             if answer and word.tells and not any(same_slot(spoken.slot, word.slot) and spoken.tells for spoken in now):
                 return word
-        return next(self._phantom_references(), None) if part == "booking" else None
-
-    def _phantom_references(self) -> Iterator[Word]:
-        """References that the user heard, of whatever domain, in turns that told none."""
-        for index, turn in enumerate(self._talk.turns):
-            if turn.speaker == "system" and not any(act.slot in self._references for act in turn.acts or ()):
-                for act in turn.heard or ():
-                    if act.slot in self._references:
-                        yield Word(index, act.intent, act.slot, ", ".join(act.values))
+        return None
 
     def cut_off(self, slot: str) -> Blame | None:
         """A limit cut the conversation off while the user was at it."""

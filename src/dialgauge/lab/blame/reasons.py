@@ -56,7 +56,6 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
         "called_without": "The {1} of turn {turn} left out {0} {2}, which the system had heard.",
         "named_nothing": "The search of turn {turn} had {1}, and the system named nothing.",
         "question_unanswered": "The system heard before turn {turn} that the user asks for the {0} and never told it.",
-        "first_try_untold": "The first try with {0} {1} was '{2}', and that was never told.",
         "goodbye_early": "The system said goodbye in turn {turn} before the user was done.",
     },
     "acted_on_wrong": {
