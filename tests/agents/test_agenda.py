@@ -7,20 +7,26 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.agents import AgendaOptions, AgendaUser
+from dialgauge.agents import AgendaUser
 from dialgauge.dialogue import Act
 from dialgauge.draws import Draws
 from dialgauge.worlds.domain import DomainGoal, ServiceTask, act
 from support.soak import examples
 from support.town import SYSTEM_ACTS, TOWN
 
-EVERYTHING = AgendaOptions(initiative=4, greet=0.0, thank=0.0, accept=0.0)
 HOTEL = ServiceTask(domain="hotel", info={"area": "north", "stars": "4"}, requests=("phone",))
 TABLE = {"day": "monday", "people": "2", "time": "12:00"}
 
 
-def user(*tasks: ServiceTask, options: AgendaOptions = EVERYTHING) -> AgendaUser:
-    return AgendaUser(DomainGoal(id="g", tasks=tasks), TOWN, Draws(0, "agenda"), options)
+class Plain(AgendaUser):
+    """Says everything at once, without manners."""
+
+    initiative = 4
+    greet = thank = accept = 0.0
+
+
+def user(*tasks: ServiceTask) -> AgendaUser:
+    return Plain(DomainGoal(id="g", tasks=tasks), TOWN, Draws(0, "agenda"))
 
 
 def said(acts: Sequence[Act]) -> set[tuple[str, str, str]]:
@@ -70,7 +76,7 @@ def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_no
 
 
 def test_it_corrects_an_offer_that_goes_against_its_wishes_but_not_for_ever() -> None:
-    person = user(HOTEL, options=AgendaOptions(initiative=4, greet=0, thank=0, correction_tries=2))
+    person = user(HOTEL)
     person.step(())
     wrong = (act("Hotel-Recommend", "name", "acorn"), act("Hotel-Recommend", "area", "south"))
     assert said(person.step(wrong)) == said(person.step(wrong)) == {("Hotel-Inform", "area", "north")}

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 import dialgauge
-from dialgauge.agents import BaselineOptions, BaselineUser
+from dialgauge.agents import BaselineUser
 from dialgauge.dialogue import Act, Dialogue
 from dialgauge.draws import Draws
 from dialgauge.formats import read
@@ -27,9 +27,14 @@ CONFIRMED = act("Booking-Book", "Ref", "AB12CD34")
 MISHEARD = act("Train-OfferBooked", "Ref", "AB12CD34")
 
 
-def user(*tasks: ServiceTask, anaphors: float = 0.0, seed: int = 0, insist: bool = False) -> BaselineUser:
-    options = BaselineOptions(anaphors=anaphors, insist=insist)
-    return BaselineUser(DomainGoal(id="goal", tasks=tasks), TOWN, Draws(seed), options)
+class Plain(BaselineUser):
+    """Points back at nothing."""
+
+    anaphors = 0.0
+
+
+def user(*tasks: ServiceTask) -> BaselineUser:
+    return Plain(DomainGoal(id="goal", tasks=tasks), TOWN, Draws(0))
 
 
 def slots(acts: tuple[Act, ...]) -> set[str]:

@@ -7,8 +7,8 @@ from dialgauge._lazy import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dialgauge.agents.act_agents import ActSystem as ActSystem, ActUser as ActUser
-    from dialgauge.agents.agenda import AgendaOptions as AgendaOptions, AgendaUser as AgendaUser
-    from dialgauge.agents.baseline_user import BaselineOptions as BaselineOptions, BaselineUser as BaselineUser
+    from dialgauge.agents.agenda import AgendaUser as AgendaUser
+    from dialgauge.agents.baseline_user import BaselineUser as BaselineUser
     from dialgauge.agents.channel import (
         ERROR_KINDS as ERROR_KINDS,
         SHIPPED as SHIPPED,

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from dialgauge.agents.agenda import AgendaOptions, AgendaUser, PersistentUser
-from dialgauge.agents.baseline_user import BaselineOptions, BaselineUser
+from dialgauge.agents.agenda import AgendaUser, PersistentUser
+from dialgauge.agents.baseline_user import BaselineSystem, BaselineUser
 from dialgauge.agents.channel import Channel
 from dialgauge.agents.listening import SystemListener, UserListener
 from dialgauge.agents.protocol import RandomStreams, Reply, SystemContext, UserContext
@@ -25,9 +25,6 @@ from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
 from dialgauge.intents import REQUEST
 from dialgauge.worlds.domain import Domain, DomainGoal, ServiceDesk
-
-#: No search finds so many rows.
-_NEVER = 1_000_000
 
 
 class UserCore(Protocol):
@@ -107,9 +104,8 @@ class ActUser(_ActAgent):
         goal, domain, streams = context.plan, context.domain, context.streams
         if not isinstance(goal, DomainGoal) or not isinstance(domain, Domain) or streams is None:
             raise DialgaugeError(f"{self.name} is a user of domains with services: it needs one of their goals")
-        self._core = self._make(goal, domain, streams("user-core"))
-        if context.level == "text" and isinstance(self._core, AgendaUser):
-            self._core = PersistentUser(goal, domain, streams("user-core"), self._core.options)
+        make = PersistentUser if context.level == "text" and self._make is AgendaUser else self._make
+        self._core = make(goal, domain, streams("user-core"))
         self._begin(context, domain, streams)
 
     def respond(self, turn: Turn | None) -> Reply:
@@ -166,90 +162,22 @@ def requested(acts: Sequence[Act]) -> dict[str, Values]:
     return asked
 
 
-def _at_least_zero(**settings: int) -> None:
-    for name, value in settings.items():
-        if value < 0:
-            raise DialgaugeError(f"the setting {name} must be ≥ 0 (got {value})")
-
-
-def _shares(**settings: float) -> None:
-    for name, value in settings.items():
-        if not 0 <= value <= 1:
-            raise DialgaugeError(f"the setting {name} must be from 0 to 1 (got {value:g})")
-
-
-def _speech(channel: str, render: bool) -> dict[str, Any]:
-    """How an agent hears and speaks, as :class:`_ActAgent` takes it."""
-    return {"channel": Channel.named(channel), "render": render}
-
-
-def agenda(
-    *,
-    channel: str = "clean",
-    render: bool = False,
-    initiative: int = 0,
-    patience: int = 4,
-    request_tries: int = 3,
-    correction_tries: int = 2,
-    booking_tries: int = 3,
-) -> ActUser:
+def agenda(*, channel: str = "clean", render: bool = False) -> ActUser:
     """The agenda user."""
-    numbers = {
-        "initiative": initiative, "patience": patience, "request_tries": request_tries,
-        "correction_tries": correction_tries, "booking_tries": booking_tries,
-    }  # fmt: skip
-    _at_least_zero(**numbers)
-    options = AgendaOptions(**numbers)
-    speech = _speech(channel, render)
-    return ActUser("agenda", lambda goal, domain, draws: AgendaUser(goal, domain, draws, options), **speech)
+    return ActUser("agenda", AgendaUser, channel=Channel.named(channel), render=render)
 
 
-def agenda_baseline(
-    *,
-    channel: str = "clean",
-    render: bool = False,
-    anaphors: float = 0.3,
-    at_once: int = 4,
-    limit: int = 40,
-    insist: bool = False,
-) -> ActUser:
+def agenda_baseline(*, channel: str = "clean", render: bool = False) -> ActUser:
     """The user of the GCDF1 paper, with its faults."""
-    _at_least_zero(at_once=at_once - 1, limit=limit)
-    _shares(anaphors=anaphors)
-    options = BaselineOptions(anaphors=float(anaphors), at_once=int(at_once), limit=int(limit), insist=insist)
-    speech = _speech(channel, render)
-    return ActUser("agenda-baseline", lambda goal, domain, draws: BaselineUser(goal, domain, draws, options), **speech)
+    return ActUser("agenda-baseline", BaselineUser, channel=Channel.named(channel), render=render)
 
 
-def rule_system(
-    *,
-    channel: str = "clean",
-    render: bool = False,
-    ask_above: int = 10,
-    attributes: int = 2,
-    select: float = 0.1,
-    exact: float = 0.1,
-    more: float = 0.3,
-) -> ActSystem:
+def rule_system(*, channel: str = "clean", render: bool = False) -> ActSystem:
     """The rule system."""
-    _at_least_zero(ask_above=ask_above, attributes=attributes)
-    _shares(select=select, exact=exact, more=more)
-    return ActSystem(
-        "rule-system",
-        lambda backend, draws: RuleSystem(
-            backend, draws, ask_above=ask_above, attributes=attributes, select=select, exact=exact, more=more
-        ),
-        **_speech(channel, render),
-    )
+    return ActSystem("rule-system", RuleSystem, channel=Channel.named(channel), render=render)
 
 
 def rule_baseline(*, channel: str = "clean", render: bool = False) -> ActSystem:
     """The rule system with the habits of the one in the GCDF1 paper: it neither asks back nor lets the user choose,
     and confirms bookings of all kinds with nothing but the reference."""
-    return ActSystem(
-        "rule-baseline",
-        lambda backend, draws: RuleSystem(
-            backend, draws, ask_above=_NEVER, select=0.0, exact=0.0, more=0.0, terse=True
-        ),
-        **_speech(channel, render),
-    )
+    return ActSystem("rule-baseline", BaselineSystem, channel=Channel.named(channel), render=render)

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from dialgauge.agents.protocol import SYSTEM_QUIT, USER_DONE, USER_GAVE_UP
 from dialgauge.agents.vocabulary import AFFIRM, BYE, GREET, NEGATE, THANK
 from dialgauge.dialogue import DONTCARE, Act
@@ -23,25 +20,6 @@ from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, UNKNOWN, Domain, Dom
 #: Shares of human turns with one, two, three and four new constraints.
 _INITIATIVE = (0.52, 0.33, 0.12, 0.03)
 _NO_ANSWER = ("", "?", "none", UNKNOWN, "not available")
-
-
-class AgendaOptions(Struct, frozen=True, kw_only=True):
-    """How the user behaves."""
-
-    #: Constraints said at once: drawn as people do (0), or this many.
-    initiative: int = 0
-    request_tries: int = 3
-    correction_tries: int = 2
-    booking_tries: int = 3
-    #: Exchanges that bring nothing forward before something is given up.
-    patience: int = 4
-    requests_at_once: int = 3
-    greet: float = 0.05
-    #: How often an offer to book is taken up with a mere yes.
-    accept: float = 0.1
-    thank: float = 0.6
-    #: Of those who thank, the share that says goodbye only after the answer.
-    linger: float = 0.3
 
 
 #: What stands for the reference of a booking that gives none.
@@ -221,9 +199,23 @@ class TaskProgress:
 class AgendaUser:
     """One instance serves one conversation."""
 
-    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: AgendaOptions | None = None) -> None:
+    #: Constraints said at once: drawn as people do (0), or this many.
+    initiative = 0
+    request_tries = 3
+    correction_tries = 2
+    booking_tries = 3
+    #: Exchanges that bring nothing forward before something is given up.
+    patience = 4
+    requests_at_once = 3
+    greet = 0.05
+    #: How often an offer to book is taken up with a mere yes.
+    accept = 0.1
+    thank = 0.6
+    #: Of those who thank, the share that says goodbye only after the answer.
+    linger = 0.3
+
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws) -> None:
         self._draws = draws
-        self.options = self._options = options or AgendaOptions()
         self._booking_acts = domain.booking_acts
         self.tasks = {task.domain: TaskProgress(task, domain.services[task.domain]) for task in goal.tasks}
         self._active: TaskProgress | None = None
@@ -260,7 +252,7 @@ class AgendaUser:
         return self._say(self._now)
 
     def _say(self, acts: list[Act]) -> tuple[Act, ...]:
-        if not self._said and self._draws.unit() < self._options.greet:
+        if not self._said and self._draws.unit() < self.greet:
             acts = [GREET, *acts]
         ordered = _ordered(tuple(acts))
         self._said.append(ordered)
@@ -334,7 +326,7 @@ class AgendaUser:
             self._now += task.second_booking()
             return
         task.booking_tries += 1
-        if task.booking_tries > self._options.booking_tries:
+        if task.booking_tries > self.booking_tries:
             task.booking, task.pending = None, False
         elif task.booking:
             self._now += task.tell_booking()
@@ -368,7 +360,7 @@ class AgendaUser:
             if task.contradicts(slot, value):
                 generic = task.service.generic.get(slot) == value and len(acts) > 1
                 corrections = task.corrections.get(slot, 0)
-                if not generic and corrections < self._options.correction_tries:
+                if not generic and corrections < self.correction_tries:
                     task.corrections[slot] = corrections + 1
                     slots.append(slot)
         return list(dict.fromkeys(slots))
@@ -399,7 +391,7 @@ class AgendaUser:
         if task.booking is None:
             self._now.append(NEGATE)
             self._bring_forward()
-        elif self._draws.unit() < self._options.accept:  # and wait to be asked for the details
+        elif self._draws.unit() < self.accept:  # and wait to be asked for the details
             task.pending = True
             self._now.append(AFFIRM)
 
@@ -437,7 +429,7 @@ class AgendaUser:
         if task is not self._active or not task.opened:
             self._open(task)
         if task.unsaid:
-            count = self._options.initiative or 1 + self._draws.weighted(_INITIATIVE)
+            count = self.initiative or 1 + self._draws.weighted(_INITIATIVE)
             self._now += [task.tell(slot) for slot in task.unsaid[:count]]
         elif task.open:
             self._ask(task)
@@ -459,17 +451,17 @@ class AgendaUser:
             self._now.append(act(task.inform))
 
     def _ask(self, task: TaskProgress) -> None:
-        worn = [slot for slot, tries in task.open.items() if tries >= self._options.request_tries]
+        worn = [slot for slot, tries in task.open.items() if tries >= self.request_tries]
         for slot in worn:
             task.open.pop(slot)
         if task.open:
-            self._now += task.ask(self._options.requests_at_once)
+            self._now += task.ask(self.requests_at_once)
         else:
             self._bring_forward()
 
     def _book(self, task: TaskProgress) -> None:
         task.booking_tries += 1
-        if task.booking_tries > self._options.booking_tries:
+        if task.booking_tries > self.booking_tries:
             task.booking, task.pending = None, False
             self._bring_forward()
         else:
@@ -477,10 +469,10 @@ class AgendaUser:
 
     def _finish(self) -> None:
         """Thanks, and goodbye at once or when the system has no more to say."""
-        if not self._thanked and self._draws.unit() < self._options.thank:
+        if not self._thanked and self._draws.unit() < self.thank:
             self._thanked = True
             self._now.append(THANK)
-            if self._draws.unit() < self._options.linger:
+            if self._draws.unit() < self.linger:
                 return
         self.end_reason = USER_DONE if self.complete else USER_GAVE_UP
         self._now.append(BYE)
@@ -491,7 +483,7 @@ class AgendaUser:
         known = tuple(task.progress for task in self.tasks.values())
         self._standstill = self._standstill + 1 if known == self._known else 0
         self._known = known
-        if self._standstill >= self._options.patience:
+        if self._standstill >= self.patience:
             self._let_go()
 
     def _let_go(self) -> None:
@@ -516,10 +508,6 @@ def _rank(each: Act) -> int:
     return 2 if INTENTS[each.name] == REQUEST else 1
 
 
-#: Questions are asked so often; so many exchanges without progress, and something is given up.
-_REQUEST_TRIES, _PATIENCE = 2, 6
-
-
 class PersistentUser(AgendaUser):
     """A user who did not understand goes on.
 
@@ -529,18 +517,11 @@ class PersistentUser(AgendaUser):
     leaves.
     """
 
-    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: AgendaOptions | None = None) -> None:
-        known = options or AgendaOptions()
-        super().__init__(
-            goal,
-            domain,
-            draws,
-            replace(
-                known,
-                request_tries=min(known.request_tries, _REQUEST_TRIES),
-                patience=max(known.patience, _PATIENCE),
-            ),
-        )
+    request_tries = 2
+    patience = 6
+
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws) -> None:
+        super().__init__(goal, domain, draws)
         #: Turns in a row of which nothing was understood.
         self._lost = 0
         #: Services of which nothing was named, and whose wishes were said once more.

@@ -1,4 +1,4 @@
-"""The user of the GCDF1 paper with its faults, to show them on request (``docs/decisions.md``).
+"""The user of the GCDF1 paper with its faults, and its system, to show them on request (``docs/decisions.md``).
 
 It works off a stack: goodbye at the bottom, above it the constraints of the tasks, the first task on top; whatever the
 system says pushes more. It follows constraints that were never meant to fail, says all at once, credits a confirmation
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
-
 from dialgauge.agents.protocol import MAX_EXCHANGES, USER_DONE, USER_GAVE_UP
+from dialgauge.agents.rule_system import RuleSystem
 from dialgauge.agents.vocabulary import BYE
 from dialgauge.dialogue import DONTCARE, Act
 from dialgauge.draws import Draws
@@ -27,19 +26,6 @@ _NO_VALUE = ("", "none")
 _NOT_KNOWN = (ASKED, UNKNOWN)
 #: The slots with which the recorded users pointed back.
 _ANAPHORIC = ("area",)
-
-
-class BaselineOptions(Struct, frozen=True, kw_only=True):
-    """The faults that can be turned off."""
-
-    #: How often a value that another domain has too is not said but pointed at.
-    anaphors: float = 0.3
-    #: Acts said at once.
-    at_once: int = 4
-    #: The user's own limit, in utterances of both sides.
-    limit: int = 40
-    #: Ask again where the answer was that nobody knows.
-    insist: bool = False
 
 
 class _Matter:
@@ -101,10 +87,16 @@ class _Matter:
 class BaselineUser:
     """One instance serves one conversation."""
 
-    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws, options: BaselineOptions | None = None) -> None:
+    #: How often a value that another domain has too is not said but pointed at.
+    anaphors = 0.3
+    #: Acts said at once.
+    at_once = 4
+    #: The user's own limit, in utterances of both sides.
+    limit = 40
+
+    def __init__(self, goal: DomainGoal, domain: Domain, draws: Draws) -> None:
         self._booking_acts = domain.booking_acts
-        self._draws, self._options = draws, options or BaselineOptions()
-        self._no_answer = (*_NO_VALUE, *_NOT_KNOWN) if self._options.insist else _NO_VALUE
+        self._draws = draws
         self._matters = {task.domain: _Matter(task, domain.services[task.domain]) for task in goal.tasks}
         self._stack: list[Act] = [BYE]
         for matter in reversed(self._matters.values()):
@@ -127,7 +119,7 @@ class BaselineUser:
     def step(self, heard: Sequence[Act]) -> tuple[Act, ...]:
         """The user's next turn."""
         self._count += 2
-        if self._count > self._options.limit:
+        if self._count > self.limit:
             return self._leave(MAX_EXCHANGES)
         self._reactions = 0
         if not self._hear(heard):
@@ -181,7 +173,7 @@ class BaselineUser:
                 (n for n, item in enumerate(reversed(self._stack)) if item.name != self._stack[-1].name),
                 len(self._stack),
             )
-            count = max(1, min(count, self._options.at_once))
+            count = max(1, min(count, self.at_once))
         return [self._stack.pop() for _ in range(count)]
 
     def _pointed(self, statement: Act) -> Act:
@@ -191,7 +183,7 @@ class BaselineUser:
         for domain, matter in self._matters.items():
             if domain == statement.domain:  # only what was discussed before can be pointed at
                 break
-            if (matter.info.get(statement.slot),) == statement.values and self._draws.unit() < self._options.anaphors:
+            if (matter.info.get(statement.slot),) == statement.values and self._draws.unit() < self.anaphors:
                 return act(statement.name, statement.slot, f"same {statement.slot} as the {domain}")
         return statement
 
@@ -231,7 +223,7 @@ class BaselineUser:
                 matter.name = value
                 self._stack = [item for item in self._stack if item.values != (_ANY,)]
             if each.slot in matter.answers:
-                if not constraints and value not in self._no_answer:
+                if not constraints and value not in _NO_VALUE:
                     matter.answers[each.slot] = value
             elif matter.contradicted(each.slot, value):
                 right = False
@@ -262,3 +254,11 @@ class BaselineUser:
             offered = [each.values[0] for each in acts if each.slot == slot and each.values]
             wanted = {**matter.book, **matter.info}.get(slot) or (self._draws.pick(offered) if offered else DONTCARE)
             self._react([act(matter.inform, slot, wanted)])
+
+
+class BaselineSystem(RuleSystem):
+    """The rule system with the habits of the paper's: it neither asks back nor lets the user choose."""
+
+    ask_above = 1_000_000
+    select = exact = more = 0.0
+    terse = True

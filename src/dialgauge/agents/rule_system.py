@@ -19,27 +19,22 @@ from dialgauge.worlds.domain import ASKED, CHOICE, GENERAL, Booking, Domain, Ent
 class RuleSystem:
     """Tracker and policy; one instance serves one conversation."""
 
-    def __init__(
-        self,
-        backend: ServiceDesk,
-        draws: Draws,
-        *,
-        ask_above: int = 10,
-        attributes: int = 2,
-        select: float = 0.1,
-        exact: float = 0.1,
-        more: float = 0.3,
-        terse: bool = False,
-    ) -> None:
-        """Options: rows above which it asks back, attributes told beside a name, and how often it lets the user choose,
-        tells that nothing has the very time asked for, and asks for more. A terse one does not offer to
-        book, confirms bookings of all kinds with nothing but the reference, and does not ask back when the user says
-        the same again and again."""
+    #: With more rows it asks back.
+    ask_above = 10
+    #: Told beside a name.
+    attributes = 2
+    #: How often it lets the user choose, tells that nothing has the very time asked for, and asks for more.
+    select = 0.1
+    exact = 0.1
+    more = 0.3
+    #: Does not offer to book, confirms bookings of all kinds with nothing but the reference, and does not ask back when
+    #: the user says the same again and again.
+    terse = False
+
+    def __init__(self, backend: ServiceDesk, draws: Draws) -> None:
         self._backend, self._draws = backend, draws
         self._services = backend.domain.services
         self._referred = backend.domain.referred
-        self._ask_above, self._attributes = ask_above, attributes
-        self._select, self._exact, self._more, self._terse = select, exact, more, terse
         #: Something was answered or booked in this turn, and nothing was asked.
         self._settled = False
         self.belief = Belief(backend.domain)
@@ -78,7 +73,7 @@ class RuleSystem:
             self._serve(domain, given.get(domain, {}), asked, AFFIRM.name in manners, acts)
         if THANK.name in manners:
             acts += [WELCOME, MORE] if not acts else [WELCOME]
-        if not acts or acts == [GREET] or (self._settled and self._draws.unit() < self._more):
+        if not acts or acts == [GREET] or (self._settled and self._draws.unit() < self.more):
             acts.append(MORE)
         return self._unrepeated(heard, acts)
 
@@ -155,7 +150,7 @@ class RuleSystem:
         """One of the rows by name, unless a question narrows them or the user is to choose."""
         wanted = self.belief.wanted.get(service.name, {})
         asked = self._asked.setdefault(service.name, set())
-        if len(rows) > self._ask_above and not affirmed:
+        if len(rows) > self.ask_above and not affirmed:
             open_slots = [slot for slot in service.narrowing if slot not in wanted and slot not in asked]
             if open_slots:
                 chosen = open_slots[: 1 + (self._draws.unit() < 0.3)]
@@ -172,7 +167,7 @@ class RuleSystem:
             acts.append(act(service.act_name("inform"), CHOICE, str(len(rows))))
             self._name(service, self._preferred(service, rows), "recommend", acts)
         offer = service.act_name("offer_booking")
-        if offer and not self._terse and not any(slot in wanted for slot in service.takes):
+        if offer and not self.terse and not any(slot in wanted for slot in service.takes):
             acts.append(act(offer))
 
     def _preferred(self, service: Service, rows: tuple[Entity, ...]) -> Entity:
@@ -182,7 +177,7 @@ class RuleSystem:
 
     def _lets_choose(self, service: Service) -> bool:
         """Now and then, and once, the user is to choose."""
-        if not service.act_name("select") or service.name in self._offered or self._draws.unit() >= self._select:
+        if not service.act_name("select") or service.name in self._offered or self._draws.unit() >= self.select:
             return False
         self._offered.add(service.name)
         return True
@@ -197,7 +192,7 @@ class RuleSystem:
         if service.id_slot and not again:
             acts.append(act(name, service.id_slot, row.get(service.id_slot)))
         telling = [slot for slot in service.description if slot not in constraints and slot in row.values]
-        fresh = [slot for slot in telling[: self._attributes] if slot not in known]
+        fresh = [slot for slot in telling[: self.attributes] if slot not in known]
         acts += [act(name, slot, row.values[slot]) for slot in fresh]
         self._told[row.domain] = known | set(fresh)
 
@@ -211,7 +206,7 @@ class RuleSystem:
         wanted = self.belief.wanted.get(service.name, {})
         slot = list(service.order)[-1]
         wish = wanted.get(slot, row.get(slot))
-        if wish not in (row.get(slot), DONTCARE) and self._draws.unit() < self._exact:
+        if wish not in (row.get(slot), DONTCARE) and self._draws.unit() < self.exact:
             acts.append(act(service.act_name("no_offer"), slot, wish))
         acts += [
             act(service.act_name("offer"), described, row.get(described))
@@ -291,7 +286,7 @@ class RuleSystem:
         if booking is None:
             return
         self._settled = True
-        if self._terse:
+        if self.terse:
             acts += [act(service.act_name("confirm"), slot, value) for slot, value in booking.gives.items()]
         else:
             acts += _confirmation(service, row, booking)
@@ -317,7 +312,7 @@ class RuleSystem:
         self._repeats = self._repeats + 1 if same else 0
         self._last = (heard, answer)
         service = self._services.get(self.belief.domain)
-        if self._repeats > 1 and service is not None and service.narrowing and not self._terse:
+        if self._repeats > 1 and service is not None and service.narrowing and not self.terse:
             wanted = self.belief.wanted.get(service.name, {})
             slot = next((slot for slot in service.narrowing if slot not in wanted), "")
             answer += (act(service.act_name("request"), slot, ASKED) if slot else MORE,)
