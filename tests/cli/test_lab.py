@@ -32,11 +32,7 @@ def test_a_run_is_held_scored_stored_and_exported(capsys: pytest.CaptureFixture[
     assert json.loads(Path("scores.json").read_text())["runs"][0]["id"] == run.id
     held, written = list(run.dialogues()), read("talks/conversations.jsonl").dialogues
     assert [one.turns for one in written] == [one.turns for one in held]
-    verdicts = [one.outcome.facts.pop("verdict") for one in written if one.outcome is not None]
-    assert verdicts.count("done") / len(held) == run.scores["Success(rules=strict)"].value
     assert written == held
-    services = json.loads(Path("talks/schema.json").read_text())
-    assert {"hotel", "restaurant", "train", "taxi"} <= {service["service_name"] for service in services}
     assert "Success(rules=strict)" in Path("t.md").read_text()
 
 
@@ -45,10 +41,9 @@ def test_the_very_recording_is_scored_by_the_other_commands(capsys: pytest.Captu
     tracked = dialgauge(capsys, "score", "talks/conversations.jsonl", "--profile", "verbatim", "--json", "-")
     assert tracked.code == 0, tracked.err
     assert json.loads(tracked.out)["runs"][0]["scores"]["JGA"]["value"] == 1.0
-    for source in ("talks/conversations.jsonl", "talks/gcdf1"):
-        users = dialgauge(capsys, "users", "score", source, "--json", "-")
-        assert users.code == 0, users.err
-        assert json.loads(users.out)["runs"][0]["scores"]["I-GCDF1"]["value"] == 1.0
+    users = dialgauge(capsys, "users", "score", "talks/conversations.jsonl", "--json", "-")
+    assert users.code == 0, users.err
+    assert json.loads(users.out)["runs"][0]["scores"]["I-GCDF1"]["value"] == 1.0
 
 
 def test_a_system_that_fails_is_named_and_the_exit_code_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,8 +75,8 @@ def test_a_run_is_recorded_and_replayed_with_the_same_bytes(
     parallel = dialgauge(capsys, *words(server, "-n", 3, "--trials", 2, "--out", "c", "--workers", 2, store="third"))
     assert (replayed.code, parallel.code) == (0, 0), replayed.err + parallel.err
     assert len(server.received) == asked
-    for name in ("conversations.jsonl", "gcdf1/dialogues_001.json", "schema.json"):
-        assert Path("a", name).read_bytes() == Path("b", name).read_bytes() == Path("c", name).read_bytes()
+    talks = [Path(name, "conversations.jsonl").read_bytes() for name in ("a", "b", "c")]
+    assert talks[0] == talks[1] == talks[2]
     runs = [only_run(store) for store in ("runs", "other", "third")]
     assert len({run.signature for run in runs}) == len({run.manifest.name for run in runs}) == 1
     assert runs[0].scores == runs[1].scores == runs[2].scores

@@ -46,8 +46,8 @@ OWN_CALLS = (
     BareCall("babi evaluate", ("--live", "--task", "1", "--dialogues", "2")),
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
     BareCall("babi convert", ("missing", "--kb", "kb.txt", "--out", "converted.txt"), 2),
-    BareCall("users score", ("talks/gcdf1", "--resamples", "9")),
-    BareCall("users likeness", ("talks/gcdf1", "--corpus", "talks/gcdf1", "--resamples", "9")),
+    BareCall("users score", ("talks/conversations.jsonl", "--resamples", "9")),
+    BareCall("users likeness", ("talks/conversations.jsonl", "--corpus", "talks/gcdf1", "--resamples", "9")),
     BareCall("users find", ("latest", "--domain", "hotel", "--store", "people")),
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
@@ -89,7 +89,7 @@ def place(bare: BareInstall, tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["babi", "simulate", "--out", "corpus", "--dialogues", "3", "--tasks", "1"],
         ["score", "gold.jsonl", "pred.json", "other.json", "--resamples", "9", "--store", "two"],
         ["lab", "run", "-n", "3", "--resamples", "0", "--store", "lab", "--out", "talks"],
-        ["users", "score", "talks/gcdf1", "--resamples", "0", "--store", "people"],
+        ["users", "score", "talks/conversations.jsonl", "--resamples", "0", "--store", "people"],
     ):
         done = bare.run(words, folder)
         assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import click
 import msgspec
 
-from dialgauge import agents, data, lab as laboratory
+from dialgauge import agents, data, formats, lab as laboratory
 from dialgauge.cli.app import EXIT_INCOMPLETE, group
 from dialgauge.cli.gates import Gates
 from dialgauge.cli.options import (
@@ -179,7 +179,7 @@ class Conversations:
         metavar="HOW",
         help="Stale first tries: live drops, paper keeps.",
     )
-    export: Path | None = option("--out", type=FOLDER, help="Also write them as native JSONL and GCDF1.")
+    export: Path | None = option("--out", type=FOLDER, help="Also write conversations.jsonl there.")
 
 
 @lab.command()
@@ -236,9 +236,9 @@ def run(
     checks = gate.check(results.runs)
     output.present_runs(results, checks)
     if conversations.export is not None and results[0].kind == "lab":
-        domain = loaded.search.domain
-        for path in laboratory.write_conversations(results[0], conversations.export, domain, domain.tracked):
-            err.print(f"wrote {path}")
+        path = conversations.export / "conversations.jsonl"
+        formats.write(list(results[0].dialogues()), path, format="native")
+        err.print(f"wrote {path}")
     return checks.exit_code(0 if complete else EXIT_INCOMPLETE)
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         goals_page as goals_page,
         open_domain as open_domain,
     )
-    from dialgauge.lab.export import write_conversations as write_conversations
     from dialgauge.lab.interaction import (
         failed as failed,
         failures as failures,

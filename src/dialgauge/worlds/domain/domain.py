@@ -522,11 +522,6 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
         }
         return replace(self, services=services)
 
-    def is_choice(self, service: str, slot: str) -> bool:
-        """Is one of a few values chosen for a slot, rather than any named?"""
-        spec = self.ontology.domains.get(service, {}).get(slot)
-        return slot in self.choices if self.choices else spec is not None and spec.categorical
-
     def acts(self, speaker: str) -> Inventory:
         """The names of the acts of one side with the slots they can carry, ``""`` for none."""
         return self.inventories.get(speaker) or self._acts[speaker]
