@@ -16,7 +16,6 @@ from dialgauge.measures import Signature, card_named, cards
 from dialgauge.runs import Run, Store, new_run
 from dialgauge.users import find_conversations, gcdf1_tree
 from runs.contract import assert_run_contract
-from support.packages import install, on_the_path
 from support.talks import mishear, talk
 
 GOAL = {"hotel": Task(info={"area": "north", "stars": "4"}, requests=("phone",)), "taxi": Task(book={"day": "friday"})}
@@ -187,39 +186,6 @@ def test_measures_can_be_chosen() -> None:
         score(GOOD, measures=["I-GCDF1[train]"])
     with pytest.raises(DialgaugeError, match="Did you mean 'I-GCDF1'"):
         dialgauge.score_users("absent.json", measures=["I-GCDF"])
-
-
-CODE = '''
-    """Loops per conversation: a card and a pure function of the evidence."""
-
-    import numpy as np
-
-    from dialgauge.measures import Card
-
-
-    def _loops(evidence, settings):
-        return np.array([float(len(result.loops)) for result in evidence.results]), np.ones(evidence.dialogues)
-
-
-    LOOPS = Card(
-        name="Loops", family="users", title="Loops", summary="Loops per conversation.", formula="loops / conversations",
-        source="an example", units=_loops, unit="loops", upper=float("inf"), higher_is_better=False,
-    )
-'''
-
-
-def test_a_measure_of_another_package_is_scored_like_ours(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    install(site, "count_loops", CODE, "[dialgauge.measures]\nLoops = count_loops:LOOPS\n")
-    plain = score(GOOD, LOOP, resamples=100)
-    with on_the_path(site):
-        users = score(GOOD, LOOP, measures=["all"], resamples=100)
-        loops = users.scores["Loops"]
-        assert_run_contract(users)
-    assert (loops.value, loops.unit, loops.higher_is_better, loops.upper) == (0.5, "loops", False, None)
-    assert "measure:Loops|mode:reference" in loops.signature
-    assert {name: score for name, score in users.scores.items() if name != "Loops"} == plain.scores
 
 
 # Profile and conversations

@@ -35,10 +35,6 @@ def test_three_times_the_same_is_a_loop_and_two_are_none() -> None:
     assert loop.domains == ("hotel",)
 
 
-def test_pleasantries_are_no_loop() -> None:
-    assert loops_of(talk(HOTEL, *([("general thank",), ()] * 4))) == []
-
-
 def test_causes_of_loops() -> None:
     assert loops_of(looping(3))[0].cause == "user policy"
     assert loops_of(looping(3, ("taxi inform phone=1",)))[0].cause == "system policy"

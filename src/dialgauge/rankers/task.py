@@ -161,16 +161,9 @@ def check_gold(task: RankingTask, split: str, path: Path | None = None) -> None:
                     f"the reply {reply!r} is not among the {count:,} candidates; use the candidate "
                     "file that belongs to this task",
                     file=str(path) if path else None,
-                    line=_line_of(path, reply) if path else None,
                     dialogue=episode.id,
                     turn=turn,
                 )
-
-
-def _line_of(path: Path, reply: str) -> int | None:
-    """The first line with that reply; it is the one meant, because replies are checked in file order."""
-    lines = resolve(path)[0].lines()
-    return next((number for number, text in lines if text.rpartition(b"\t")[2].strip() == reply.encode()), None)
 
 
 def load_resource(path: Path, format: str) -> Resource:

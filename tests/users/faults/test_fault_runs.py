@@ -11,7 +11,6 @@ import pytest
 
 from dialgauge.comparison import compare_runs
 from dialgauge.dialogue import Task
-from dialgauge.errors import DialgaugeError
 from dialgauge.measures import Signature
 from dialgauge.report import run_page
 from dialgauge.runs import Run, Store
@@ -122,17 +121,6 @@ def test_signatures_tell_data_apart_and_not_agents(tmp_path: Path) -> None:
     others = ({"domain": "telecom"}, {"user": "v"}, {"wish": "cancel"})
     unlike = [signed(tmp_path / "other.json", **{**usual, **other}) for other in others]
     assert len({first, *unlike}) == 1 + len(others)
-
-
-def test_other_tasks_under_the_same_ids_are_other_data(tmp_path: Path) -> None:
-    one, same, other = (
-        checked(tmp_path / f"{name}.json", conversation("x", 0, told=told, answer=answer))
-        for name, told, answer in (("one", "Ask.", "Why?"), ("same", "Ask.", "How?"), ("other", "Beg.", "Why?"))
-    )
-    assert one.signature == same.signature != other.signature
-    with pytest.raises(DialgaugeError, match=r"one and other cannot be compared: 1 of the 1 .* different goals"):
-        compare_runs([one, other], resamples=10)
-    assert not any("different settings" in note for note in compare_runs([one, same], resamples=10).notes)
 
 
 def test_conversations_without_a_word_of_the_user_are_told_first_and_not_counted(
