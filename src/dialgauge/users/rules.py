@@ -49,7 +49,7 @@ def _elsewhere(measure: MeasureName, label: str, talk: Talk, said: Mentions, *, 
         if service not in talk.tasks:
             for item, turns in mentions.items():
                 for turn in turns if every else turns[:1]:
-                    yield Verdict.of(measure, service, item, "outside-domain", turn, (label,))
+                    yield Verdict(measure, service, item, "outside-domain", turn, (label,))
 
 
 class _Rules:
@@ -71,8 +71,7 @@ class _Rules:
         turns: tuple[int, ...] = (),
         answer: int | None = None,
     ) -> None:
-        about = self.measure, self._domain, item
-        self._verdicts.append(Verdict.of(*about, verdict, turn, tuple(labels), turns, answer))
+        self._verdicts.append(Verdict(self.measure, self._domain, item, verdict, turn, tuple(labels), turns, answer))
 
 
 class Constraints(_Rules):

@@ -64,6 +64,9 @@ _COUNTS: dict[VerdictName, tuple[int, int, int]] = {
     "outside-domain": (0, 1, 0),
     "pre-empted": (1, 0, 0),
     "missing": (0, 0, 1),
+    "excused": (0, 0, 0),
+    "not-counted": (0, 0, 0),
+    "pooled": (1, -1, -1),
 }
 
 Cause: TypeAlias = Literal["user NLU", "system NLU", "system policy", "user policy"]
@@ -75,8 +78,8 @@ CAUSES: dict[Cause, str] = {
 }
 
 
-class Verdict(Struct, frozen=True, array_like=True, gc=False):
-    """What became of one mention (``turn``), or of one thing never said.
+class Verdict(Struct, frozen=True, gc=False):
+    """What became of one mention (``turn``), or of one thing never said; ``times`` more than once only where pooled.
 
     ``labels`` are the reference's, and our reasons for lost points; ``turns`` the two ends of a repetition, or where
     the system said it first; ``answer`` where a request that is made again was answered. The counts of a domain's
@@ -89,28 +92,22 @@ class Verdict(Struct, frozen=True, array_like=True, gc=False):
     verdict: VerdictName
     turn: int | None = None
     labels: tuple[str, ...] = ()
-    tp: int = 0
-    fp: int = 0
-    fn: int = 0
-    cause: Cause | None = None
     turns: tuple[int, ...] = ()
     answer: int | None = None
+    cause: Cause | None = None
+    times: int = 1
 
-    @classmethod
-    def of(
-        cls,
-        measure: MeasureName,
-        domain: str,
-        item: str,
-        verdict: VerdictName,
-        turn: int | None,
-        labels: tuple[str, ...] = (),
-        turns: tuple[int, ...] = (),
-        answer: int | None = None,
-    ) -> Verdict:
-        """A verdict with its counts."""
-        counts = _COUNTS.get(verdict, (0, 0, 0))
-        return cls(measure, domain, item, verdict, turn, labels, *counts, turns=turns, answer=answer)
+    @property
+    def tp(self) -> int:
+        return _COUNTS[self.verdict][0] * self.times
+
+    @property
+    def fp(self) -> int:
+        return _COUNTS[self.verdict][1] * self.times
+
+    @property
+    def fn(self) -> int:
+        return _COUNTS[self.verdict][2] * self.times
 
     @property
     def slot(self) -> str:
@@ -180,7 +177,7 @@ def pooled(verdicts: Sequence[Verdict]) -> list[Verdict]:
         wrong[each.item] += each.fp
         missing[each.item] += each.fn
     return [
-        Verdict(verdicts[0].measure, COMBINED, item, "pooled", tp=met, fp=-met, fn=-met)
+        Verdict(verdicts[0].measure, COMBINED, item, "pooled", times=met)
         for item in missing
         if (met := min(wrong[item], missing[item]))
     ]
@@ -201,13 +198,13 @@ def tallies(verdicts: Sequence[Verdict]) -> dict[tuple[MeasureName, str], Tally]
     wrong = {(each.measure, each.item): each.tp for each in verdicts if each.verdict == "pooled"}
     missing = dict(wrong)
     for each in verdicts:
-        key, lost = (each.measure, each.item), each.fp + each.fn
-        back = min(wrong.get(key, 0), each.fp), min(missing.get(key, 0), each.fn)
+        key, tp, fp, fn = (each.measure, each.item), each.tp, each.fp, each.fn
+        lost, back = fp + fn, (min(wrong.get(key, 0), fp), min(missing.get(key, 0), fn))
         for domain in dict.fromkeys((each.domain, COMBINED)):
             own = sums.setdefault((each.measure, domain), [0] * (3 + len(causes)))
-            own[0] += each.tp
-            own[1] += each.fp
-            own[2] += each.fn
+            own[0] += tp
+            own[1] += fp
+            own[2] += fn
             if each.cause is not None and lost:
                 own[3 + causes.index(each.cause)] += lost - (sum(back) if domain == COMBINED else 0)
         if each.cause is not None and lost and any(back):
