@@ -8,18 +8,17 @@ constraints (``book people``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache, partial
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType, field
+from msgspec import UNSET, Struct, UnsetType, field
 
-from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn, Values
+from dialgauge.dialogue import Act, Dialogue, Goal, Span, State, Task, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat, SlotRecord, ontology_of
 from dialgauge.formats.jsonfile import Listed, decode
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.predictions.reading import Pieces, PredictionFormat, grouped
+from dialgauge.formats.predictions.reading import PredictionFormat, grouped
 from dialgauge.formats.predictions.states import alternatives
 from dialgauge.formats.source import Part
 
@@ -44,7 +43,7 @@ class _Turn(Struct, gc=False):
     utterance: str
     utt_idx: int | None = None
     dialogue_acts: _Acts | UnsetType = UNSET
-    state: dict[str, Raw] | UnsetType = UNSET
+    state: dict[str, dict[str, str]] | UnsetType = UNSET
 
 
 class _Goal(Struct, gc=False):
@@ -61,7 +60,6 @@ class _Dialogue(Struct, gc=False):
 
 
 _DIALOGUES = Listed(_Dialogue)
-_SLOTS = msgspec.json.Decoder(dict[str, str])
 
 
 class ConvLab3(DialogueFormat):
@@ -80,46 +78,32 @@ class ConvLab3(DialogueFormat):
         return bool(marks) and turns[0].keys().isdisjoint(("frames", "predictions"))
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        states = ConvlabStates(part)
         for raw in _DIALOGUES.read(part, notes):
             try:
-                turns = tuple([_turn(turn, number, states) for number, turn in enumerate(raw.turns)])
+                turns = tuple([_turn(turn, number) for number, turn in enumerate(raw.turns)])
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
             else:
                 yield Dialogue(id=raw.dialogue_id, turns=turns, goal=_goal(raw.goal), domains=raw.domains)
 
 
-class ConvlabStates:
-    """Unified states of one file without their empty slots and domains, alternatives taken apart.
-
-    Every state lists every slot, most of them empty: the slots of one domain repeat more than anything else.
-    """
-
-    def __init__(self, part: Part) -> None:
-        values = cache(partial(alternatives, separators="|"))
-
-        def kept(slots: dict[str, str]) -> dict[str, Values]:
-            return {slot: several for slot, value in slots.items() if value and (several := values(value))}
-
-        self._slots = cache(lambda content: kept(decode(_SLOTS, content, part)))
-
-    def read(self, raw: dict[str, Raw]) -> State:
-        """One state."""
-        return {domain: slots for domain, content in raw.items() if (slots := self._slots(bytes(content)))}
+def _state(raw: dict[str, dict[str, str]]) -> State:
+    """A state without its empty slots and domains, alternatives taken apart."""
+    state = {
+        domain: {slot: values for slot, value in slots.items() if value and (values := alternatives(value, "|"))}
+        for domain, slots in raw.items()
+    }
+    return {domain: slots for domain, slots in state.items() if slots}
 
 
-def _turn(raw: _Turn, number: int, states: ConvlabStates) -> Turn:
+def _turn(raw: _Turn, number: int) -> Turn:
     if raw.utt_idx is not None and raw.utt_idx != number:
         message = f"utt_idx is {raw.utt_idx} where {number} should follow; a turn is missing or out of order"
         raise DialgaugeError(message, turn=number)
     acts = spans = None
     if raw.dialogue_acts is not UNSET:
         acts, spans = _acts(raw.dialogue_acts), _spans(raw.dialogue_acts)
-    try:
-        state = None if raw.state is UNSET else states.read(raw.state)
-    except DialgaugeError as error:
-        raise error.at(turn=number) from error
+    state = None if raw.state is UNSET else _state(raw.state)
     return Turn(speaker=raw.speaker, text=raw.utterance, acts=acts, spans=spans, state=state)
 
 
@@ -153,19 +137,18 @@ def _goal(raw: _Goal | None) -> Goal | None:
 
 
 class _Predicted(Struct, gc=False):
-    state: Raw = Raw()
+    state: dict[str, dict[str, str]] | None = None
 
 
 class _Row(Struct, gc=False):
     dialogue_id: str
     utt_idx: int
     predictions: _Predicted
-    state: dict[str, Raw] | UnsetType = UNSET
+    state: dict[str, dict[str, str]] | UnsetType = UNSET
     utterance: str = ""
 
 
 _ROWS = Listed(_Row)
-_DOMAINS = msgspec.json.Decoder(dict[str, Raw])
 
 
 class ConvLab3Predictions(PredictionFormat):
@@ -184,10 +167,6 @@ class ConvLab3Predictions(PredictionFormat):
         first = peek.first[1] if isinstance(peek.json, list) and peek.first else None
         return isinstance(first, dict) and {"dialogue_id", "utt_idx", "predictions"} <= first.keys()
 
-    def begin(self) -> None:
-        states = self._gold = ConvlabStates(self.part)
-        self._states = Pieces(lambda content, seen: states.read(decode(_DOMAINS, content, self.part)), self)
-
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         rows = ((row.dialogue_id, str(row.utt_idx // 2), row) for row in _ROWS.read(self.part, self.notes))
         return grouped(rows).items()
@@ -196,8 +175,8 @@ class ConvLab3Predictions(PredictionFormat):
         yield Turn(
             speaker="user",
             text=content.utterance,
-            state=None if content.state is UNSET else self._gold.read(content.state),
-            predicted=self._states.optional(content.predictions.state),
+            state=None if content.state is UNSET else _state(content.state),
+            predicted=None if content.predictions.state is None else _state(content.predictions.state),
         )
 
 

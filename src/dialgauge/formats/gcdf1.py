@@ -2,16 +2,12 @@
 
 A file ``dialogues_*.json`` is a list of dialogues, or an object from id to dialogue. What the receiving side understood
 of a turn is stored as ``nlu`` on the *following* turn; here it is ``Turn.heard`` of the turn that was said.
-
-Simulated users say the same over and over: four turns in five have the frames of an earlier one, byte for byte. So
-frames are left undecoded at first, and equal texts are decoded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -19,11 +15,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from dialgauge.dialogue import Act, Dialogue, Goal, Speaker, State, Task, Turn, Values
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat
-from dialgauge.formats.jsonfile import NOTHING, Keyed, Listed, begins, decode, write_array
+from dialgauge.formats.jsonfile import Keyed, Listed, begins, decode, write_array
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.source import Part
-
-T = TypeVar("T")
 
 
 class _Action(Struct, gc=False):
@@ -51,8 +45,8 @@ class _Heard(Struct, gc=False):
 class _Turn(Struct, gc=False):
     speaker: str
     utterance: str = ""
-    frames: Raw = Raw()
-    nlu: Raw = Raw()
+    frames: tuple[_Frame, ...] | None = None
+    nlu: _Heard | None = None
     turn_id: str | int | None = None
 
 
@@ -74,22 +68,8 @@ class _Dialogue(Struct, gc=False):
     services: Values = ()
 
 
-class _Said(NamedTuple):
-    """What the frames of a turn say."""
-
-    acts: tuple[Act, ...] | None
-    state: State | None
-    active: Values | None
-    intents: dict[str, str] | None
-    requested: dict[str, Values] | None
-
-
-_NOTHING_SAID = _Said(acts=None, state=None, active=None, intents=None, requested=None)
-
 _LISTED = Listed(_Dialogue)
 _KEYED = Keyed(_Dialogue)
-_FRAMES = msgspec.json.Decoder(tuple[_Frame, ...])
-_HEARD = msgspec.json.Decoder(_Heard)
 _TASK = msgspec.json.Decoder(_Task)
 _PARTS = tuple(_Task.__struct_fields__)
 
@@ -124,10 +104,9 @@ class Gcdf1(DialogueFormat):
         return "dialogue_acts" not in turns[0] and not any(key.startswith("pred") for key in turns[0])
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        reader = _Reader(part, notes)
         for identifier, raw in _raw_dialogues(part, notes):
             try:
-                yield reader.dialogue(identifier, raw)
+                yield _dialogue(identifier, raw, notes)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=identifier))
 
@@ -144,37 +123,29 @@ def _raw_dialogues(part: Part, notes: Notes) -> Iterator[tuple[str, _Dialogue]]:
         yield dialogue.dialogue_id or f"number {number}", dialogue
 
 
-class _Reader:
-    """One file's worth of reading; turns share what was made of equal texts."""
-
-    def __init__(self, part: Part, notes: Notes) -> None:
-        self._notes = notes
-        self._heard = cache(lambda content: _heard(decode(_HEARD, content, part)))
-        self._said = cache(lambda content: _said(decode(_FRAMES, content, part)))
-
-    def dialogue(self, identifier: str, raw: _Dialogue) -> Dialogue:
-        heard = [*_each(self._heard, (turn.nlu for turn in raw.turns)), None]
-        if heard[0]:
-            self._notes.add("nlu of a first turn dropped: nothing was said before it")
-        said = _each(self._said, (turn.frames for turn in raw.turns))
-        turns = []
-        for position, (turn, spoken) in enumerate(zip(raw.turns, said, strict=True)):
-            speaker = _speaker(turn, position)
-            acts, state, active, intents, requested = spoken or _NOTHING_SAID
-            turns.append(
-                Turn(
-                    speaker=speaker,
-                    text=turn.utterance,
-                    acts=acts,
-                    heard=heard[position + 1],
-                    state=state,
-                    active=active,
-                    intents=intents,
-                    requested=requested,
-                )
+def _dialogue(identifier: str, raw: _Dialogue, notes: Notes) -> Dialogue:
+    heard = [*(None if turn.nlu is None else _heard(turn.nlu) for turn in raw.turns), None]
+    if heard[0]:
+        notes.add("nlu of a first turn dropped: nothing was said before it")
+    turns = []
+    for position, turn in enumerate(raw.turns):
+        frames = turn.frames
+        state, intents, requested = (None, None, None) if frames is None else _states(frames)
+        services = None if frames is None else dict.fromkeys(frame.service for frame in frames if frame.service)
+        turns.append(
+            Turn(
+                speaker=_speaker(turn, position),
+                text=turn.utterance,
+                acts=None if frames is None else _acts(frames),
+                heard=heard[position + 1],
+                state=state,
+                active=None if services is None else tuple(services),
+                intents=intents,
+                requested=requested,
             )
-        goal = None if raw.goal is None else Goal(tasks={name: _task(name, task) for name, task in raw.goal.items()})
-        return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
+        )
+    goal = None if raw.goal is None else Goal(tasks={name: _task(name, task) for name, task in raw.goal.items()})
+    return Dialogue(id=identifier, turns=tuple(turns), goal=goal, domains=raw.services)
 
 
 def _speaker(raw: _Turn, position: int) -> Speaker:
@@ -189,24 +160,6 @@ def _speaker(raw: _Turn, position: int) -> Speaker:
             turn=position,
         )
     return speaker
-
-
-def _each(meaning: Callable[[bytes], T], texts: Iterable[Raw]) -> list[T | None]:
-    """What the text of each turn means; None where there is none."""
-    made: list[T | None] = []
-    for position, raw in enumerate(texts):
-        content = bytes(raw)
-        try:
-            made.append(None if content in NOTHING else meaning(content))
-        except DialgaugeError as error:
-            raise error.at(turn=position) from error
-    return made
-
-
-def _said(frames: tuple[_Frame, ...]) -> _Said:
-    state, intents, requested = _states(frames)
-    active = tuple(dict.fromkeys([frame.service for frame in frames if frame.service]))
-    return _Said(_acts(frames), state, active, intents, requested)
 
 
 def _heard(raw: _Heard) -> tuple[Act, ...] | None:
