@@ -6,6 +6,7 @@ expected calls with one wrong value in the last write. The file is τ²-bench's.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from dialgauge.worlds.tools import (
     ToolTask,
     judge,
     read_tool_tasks,
-    tau2_entries,
 )
 
 #: Five tasks at the help desk.
@@ -32,7 +32,7 @@ _GOODBYE = "Is there anything else?"
 
 def write_scripted_log(domain: ToolDomain, tasks: Path, script: str, file: Path, *, trials: int = 1) -> None:
     """Let a scripted agent do every task of a task file, and write its results."""
-    entries = tau2_entries(tasks)
+    entries = json.loads(tasks.read_bytes())
     read = read_tool_tasks(tasks)
     simulations = [
         {**_simulation(domain, task, script), "trial": trial, "id": f"{task.id}-{trial}"}

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         ToolTask as ToolTask,
         read_calls as read_calls,
         read_tool_tasks as read_tool_tasks,
-        tau2_entries as tau2_entries,
     )
     from dialgauge.worlds.tools.tools import (
         AsGiven as AsGiven,

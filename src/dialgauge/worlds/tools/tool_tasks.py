@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import gzip
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -86,7 +86,7 @@ class ToolTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (self.expected or (), *self.alternatives)
 
 
-class _OwnTask(Struct, frozen=True, forbid_unknown_fields=True):
+class _OwnTask(Struct, frozen=True):
     id: str | int
     instruction: str = ""
     knows: dict[str, Any] = {}
@@ -96,14 +96,9 @@ class _OwnTask(Struct, frozen=True, forbid_unknown_fields=True):
     assertions: list[str] = msgspec.field(default=[], name="assert")
 
 
-class _OwnCall(Struct, frozen=True, forbid_unknown_fields=True):
+class _OwnCall(Struct, frozen=True):
     name: str
     arguments: dict[str, Any] = {}
-
-
-class _AnyCall(Struct, frozen=True, forbid_unknown_fields=True):
-    name: str
-    arguments: Any = {}
 
 
 def read_tool_tasks(path: Path) -> list[ToolTask]:
@@ -115,18 +110,22 @@ def read_tool_tasks(path: Path) -> list[ToolTask]:
         tasks = [_own_task(line, number, path) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
     else:
         tasks = json_tasks(json_value(content, path), path)
-    return _each_once(tasks, path)
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise DialgaugeError(f"the task {task.id} stands twice", file=str(path))
+        seen.add(task.id)
+    return tasks
 
 
 def read_calls(path: Path) -> list[ToolCall]:
     """The calls in a JSON list of ``{"name", "arguments"}``; ``-`` is standard input."""
     content = sys.stdin.buffer.read(MOST_BYTES) if str(path) == "-" else file_bytes(path)
     try:
-        calls = msgspec.json.decode(content, type=list[_AnyCall])
+        return msgspec.json.decode(content, type=list[ToolCall])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         message = f'it is not a list of calls such as [{{"name": "track_parcel", "arguments": {{}}}}] ({error})'
         raise DialgaugeError(message, file=str(path)) from error
-    return [ToolCall(call.name, call.arguments) for call in calls]
 
 
 def json_tasks(entries: Any, path: Path) -> list[ToolTask]:
@@ -142,14 +141,6 @@ def json_tasks(entries: Any, path: Path) -> list[ToolTask]:
     ]
 
 
-def tau2_entries(path: Path) -> list[dict[str, Any]]:
-    """The tasks of a file of τ²-bench as they stand there."""
-    entries = json_value(file_bytes(path), path)
-    if not isinstance(entries, list) or not all("evaluation_criteria" in entry for entry in entries):
-        raise DialgaugeError("it is not a list of τ²-bench's tasks", file=str(path))
-    return entries
-
-
 def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
     """A task as τ²-bench writes it."""
     name = str(entry.get("id", "?"))
@@ -161,10 +152,13 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
         unknown.append("evaluation_criteria")
     actions, env = criteria.get("actions"), criteria.get("env_assertions")
     basis = criteria.get("reward_basis")
+    scenario = entry.get("user_scenario")
+    given = scenario.get("instructions") if isinstance(scenario, dict) else None
+    texts = given.values() if isinstance(given, dict) else [given]
     return ToolTask(
         id=name,
         rules="tau2",
-        instruction=tau2_instruction(entry),
+        instruction="\n".join(text for text in texts if isinstance(text, str)),
         start=tuple(_start_call(call, name, path) for call in _list(state.get("initialization_actions"), name, path)),
         start_data=_mapping(start_data.get("agent_data"), "agent_data", name, path),
         expected=None if actions is None and env is None else _gold(actions, name, path),
@@ -178,14 +172,6 @@ def tau2_task(entry: Mapping[str, Any], path: Path) -> ToolTask:
         basis=None if basis is None else tuple(map(str, _list(basis, name, path))),
         unknown=tuple(unknown),
     )
-
-
-def tau2_instruction(entry: Mapping[str, Any]) -> str:
-    """All texts of the user's scenario."""
-    scenario = entry.get("user_scenario")
-    given = scenario.get("instructions") if isinstance(scenario, dict) else None
-    texts = given.values() if isinstance(given, dict) else [given]
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _tau_task(entry: Mapping[str, Any], number: int, path: Path) -> ToolTask:
@@ -221,12 +207,12 @@ def _own_task(line: bytes, number: int, path: Path) -> ToolTask:
     )
 
 
-def gold_calls(actions: Iterable[Any]) -> tuple[GoldCall, ...] | None:
-    """Expected calls as either benchmark writes them; None where one of them is of another shape."""
+def _gold(actions: Any, task: str, path: Path) -> tuple[GoldCall, ...]:
+    """Expected calls as either benchmark writes them."""
     calls = []
-    for action in actions:
+    for action in _list(actions, task, path):
         if not isinstance(action, dict) or not isinstance(action.get("name"), str):
-            return None
+            raise DialgaugeError(f"task {task}: an action has no name", file=str(path))
         arguments = action.get("arguments", action.get("kwargs"))
         compare = action.get("compare_args")
         calls.append(
@@ -238,13 +224,6 @@ def gold_calls(actions: Iterable[Any]) -> tuple[GoldCall, ...] | None:
             )
         )
     return tuple(calls)
-
-
-def _gold(actions: Any, task: str, path: Path) -> tuple[GoldCall, ...]:
-    calls = gold_calls(_list(actions, task, path))
-    if calls is None:
-        raise DialgaugeError(f"task {task}: an action has no name", file=str(path))
-    return calls
 
 
 def _start_call(call: Any, task: str, path: Path) -> ToolCall:
@@ -263,15 +242,6 @@ def _mapping(value: Any, what: str, task: str, path: Path) -> dict[str, Any]:
     if value is None or isinstance(value, dict):
         return value or {}
     raise DialgaugeError(f"task {task}: {what} must be an object", file=str(path))
-
-
-def _each_once(tasks: Sequence[ToolTask], path: Path) -> list[ToolTask]:
-    seen: set[str] = set()
-    for task in tasks:
-        if task.id in seen:
-            raise DialgaugeError(f"the task {task.id} stands twice", file=str(path))
-        seen.add(task.id)
-    return list(tasks)
 
 
 def _python_tasks(content: bytes, path: Path) -> list[dict[str, Any]]:
