@@ -6,6 +6,7 @@ expected calls with one wrong value in the last write. The file is τ²-bench's.
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -32,7 +33,8 @@ _GOODBYE = "Is there anything else?"
 
 def write_scripted_log(domain: ToolDomain, tasks: Path, script: str, file: Path, *, trials: int = 1) -> None:
     """Let a scripted agent do every task of a task file, and write its results."""
-    entries = json.loads(tasks.read_bytes())
+    content = tasks.read_bytes()
+    entries = json.loads(gzip.decompress(content) if tasks.suffix == ".gz" else content)
     read = read_tool_tasks(tasks)
     simulations = [
         {**_simulation(domain, task, script), "trial": trial, "id": f"{task.id}-{trial}"}
