@@ -38,7 +38,7 @@ UNREADABLE = (
 
 
 class ModelManifest(msgspec.Struct, kw_only=True):
-    """What a folder says of the model in it."""
+    """The manifest of a saved model."""
 
     ranker: str
     task: int

@@ -49,7 +49,7 @@ Tell: TypeAlias = Callable[[str], None]
 
 
 def silent(_: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 class Provenance(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Provenance(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, model: ReplyModel, task: RankingTask) -> Provenance:
-        """That of a model which is about to be fitted on a task; files that its options name are data too."""
+        """The provenance of a model about to be fitted on a task; files that its options name are data too."""
         named = files_named(model.options)
         return cls("-".join([task.training_digest(), *named.values()]), code_of(model))
 
@@ -96,18 +96,18 @@ class ReplyModel(ABC):
         """Learn from the task's ``trn`` split, choose on its ``dev`` split; nothing else of it may be looked at."""
 
     def move(self, candidates: Sequence[str], facts: Sequence[Fact]) -> None:
-        """Go on in another world, with other candidates and another knowledge base, without learning anything new."""
+        """Replace candidates and knowledge base without learning anything new."""
         del facts
         if tuple(candidates) != self.candidates:
             raise DialgaugeError(f"the model {self.name} cannot move to other candidates than it was fitted with")
 
     def understands(self, utterance: str) -> bool:
-        """Whether anything that the user says here means something to the model."""
+        """Whether the model knows anything in an utterance."""
         del utterance
         return True
 
     def settings(self) -> dict[str, Any]:
-        """What besides arrays is needed to use the model again: plain JSON values."""
+        """Settings that restore the model together with its arrays, as plain JSON values."""
         return {}
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:

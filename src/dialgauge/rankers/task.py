@@ -66,18 +66,15 @@ class RankingTask:
         return dialogs
 
     def digest(self, *splits: str) -> str:
-        """A checksum of what a bot gets to do with on some splits: their dialogs, the candidates and the facts.
-
-        It is one of content: packed files have that of plain ones.
-        """
+        """A checksum of the content of some splits, the candidates and the facts, however the files are packed."""
         return _checksum([self.number, self._dialogs(splits), self.candidates, self.facts])
 
     def training_digest(self) -> str:
-        """The same of everything a model is fitted on."""
+        """A checksum of everything a model is fitted on."""
         return self.digest(*_FITTING)
 
     def dialogs_digest(self, *splits: str) -> str:
-        """The same of dialogs and candidates alone, without the knowledge base."""
+        """A checksum of dialogs and candidates, without the knowledge base."""
         return _checksum([self.number, self._dialogs(splits), self.candidates])
 
     def _dialogs(self, splits: Sequence[str]) -> dict[str, list[Any]]:
@@ -224,7 +221,7 @@ def log_task(
         raise DialgaugeError(f"the shares of dev and test must be above 0 and together below 1, not {dev} and {test}")
     corpus = read(source)
     dialogues = [_tidy(dialogue) for dialogue in corpus.dialogues]
-    splits = _dealt(_answered(dialogues), seed, dev, test, str(source))
+    splits = _split_dialogs(_answered(dialogues), seed, dev, test, str(source))
     return _task(
         splits,
         dialogues,
@@ -241,7 +238,7 @@ def _task(
     facts: Iterable[Fact],
     inputs: Iterable[tuple[str, Path]],
 ) -> RankingTask:
-    listed = operator_candidates(dialogues) if candidates is None else [_even(text) for text in candidates]
+    listed = operator_candidates(dialogues) if candidates is None else [_spaced(text) for text in candidates]
     own = [text for dialogue in dialogues for turn in dialogue.turns for text in turn.candidates or ()]
     task = RankingTask(
         number=LOGS,
@@ -277,7 +274,7 @@ def read_facts(path: Path) -> tuple[Fact, ...]:
 
 
 def _fact(text: str, path: Path, line: int) -> Fact:
-    words = [_even(word) for word in text.split("\t")]
+    words = [_spaced(word) for word in text.split("\t")]
     if len(words) != 3 or not all(words):
         raise DialgaugeError("a fact is an entity, a relation and a value between tabs", file=str(path), line=line)
     entity, relation, value = words
@@ -290,21 +287,27 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return [(number, text.rstrip("\r\n")) for number, text in content if text.strip()]
 
 
-def _even(text: str) -> str:
+def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
 def _tidy(dialogue: Dialogue) -> Dialogue:
     """The dialogue with white space evened out, and without messages of an operator that hold no text."""
     turns = (
-        replace(turn, text=_even(turn.text), candidates=own and tuple(dict.fromkeys(map(_even, own))))
+        replace(
+            turn,
+            text=_spaced(turn.text),
+            candidates=own and tuple(dict.fromkeys(map(_spaced, own))),
+        )
         for turn in dialogue.turns
         for own in [turn.candidates]
     )
     return replace(dialogue, turns=tuple(turn for turn in turns if turn.text or turn.speaker == "user"))
 
 
-def _dealt(dialogs: list[Episode], seed: int, dev: float, test: float, source: str) -> dict[str, tuple[Episode, ...]]:
+def _split_dialogs(
+    dialogs: list[Episode], seed: int, dev: float, test: float, source: str
+) -> dict[str, tuple[Episode, ...]]:
     """Conversations by split, in their own order within each."""
     counts = {"dev": max(1, round(dev * len(dialogs))), "tst": max(1, round(test * len(dialogs)))}
     if sum(counts.values()) >= len(dialogs):
@@ -328,7 +331,7 @@ def _files(names: Iterable[str]) -> tuple[Path, ...]:
 
 def operator_candidates(dialogues: Iterable[Dialogue]) -> list[str]:
     """Every text of an operator once, in order of appearance, white space evened out."""
-    texts = (_even(turn.text) for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system")
+    texts = (_spaced(turn.text) for dialogue in dialogues for turn in dialogue.turns if turn.speaker == "system")
     return [text for text in dict.fromkeys(texts) if text]
 
 

@@ -133,7 +133,7 @@ class TfIdf(Ranker):
 
 
 class TfIdfTypes(TfIdf):
-    """The same with match types; how much a type word weighs is chosen on the development split."""
+    """TF-IDF match with match types; how much a type word weighs is chosen on the development split."""
 
     name = "tfidf-type"
     summary = "TF-IDF match with match types"

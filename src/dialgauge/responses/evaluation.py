@@ -48,12 +48,12 @@ class Replier(Protocol):
     options: dict[str, str]
 
     def reply(self, point: Point) -> str:
-        """What it says after the point's history and the user's words."""
+        """The bot's sentence at a point."""
 
 
 @dataclass(frozen=True)
 class RankingResult:
-    """What a bot answered, reply by reply: evidence for the measures of replies. Arrays are parallel."""
+    """A bot's answers, reply by reply, as parallel arrays: evidence for the measures of replies."""
 
     #: The dialogues that have a reply, by their ids.
     ids: tuple[str, ...]

@@ -151,7 +151,7 @@ class ResponsesPairing(Pairing):
     own_parts = frozenset({"model", "options", "seed", "fitted", "code"})
 
     def turn_scores(self, run: Run) -> polars.DataFrame | None:
-        """Whether each reply is right, under the name of the accuracy it makes up."""
+        """Whether each reply is right, in a column named per-response."""
         import polars as pl
 
         if "replies" not in run.tables:

@@ -1,4 +1,4 @@
-"""What the paper printed (Bordes et al. 2017), and whether some data is the data that it is about."""
+"""What the paper printed (Bordes et al. 2017), and whether data is the released data."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def training_is_released(task: RankingTask) -> bool:
 
 
 def split_is_released(task: RankingTask, split: str) -> bool:
-    """Whether a split and the candidates are what a column of the paper is about."""
+    """Whether a split and the candidates are those of a column of the paper."""
     column = column_of(task.number, split)
     return column is not None and published().released.test.get(column) == task.dialogs_digest(split)

@@ -23,7 +23,7 @@ from dialgauge.runs import Run, Store
 
 
 def evaluated_splits(names: Sequence[str] | None, available: Collection[str] = EVALUATED) -> list[str]:
-    """Those splits that models are evaluated on, of the ones named or of all that are available."""
+    """The splits to evaluate on: those named, or all that are available."""
     present = [name for name in EVALUATED if name in available]
     if not present:
         raise DialgaugeError(f"this data has none of the evaluation splits ({', '.join(EVALUATED)})")
@@ -88,7 +88,7 @@ def evaluate_models(
 
 
 def replies_page(runs: Sequence[Run], tables: Mapping[str, Table] | None = None, title: str = "") -> Page:
-    """What evaluated bots show: accuracy beside the paper's and by class of reply, after the tables given."""
+    """The page of evaluated bots: the tables given, accuracy beside the paper's, accuracy by class of reply."""
     view, single = view_of(runs[0]), len(runs) == 1
     own = view.tables["classes"](runs[0]) if single else None
     shown = {**(tables or {}), "accuracy": accuracy_table(runs), "classes": own or class_table(runs)}

@@ -232,7 +232,7 @@ class Causes:
         return [pair for pair in self._pairs[position] if bears(pair.said, in_heard) or bears(pair.heard, in_said)]
 
     def _outcome(self, act: Act) -> tuple[str, str]:
-        """What an act of the system comes to, with its service."""
+        """The service of an act of the system, and its outcome: refused, booked, asked or told."""
         families = self._reader.families(act.name)
         if families & (NOOFFER | NOBOOK):
             return act.domain, "refused"

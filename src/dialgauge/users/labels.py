@@ -107,5 +107,5 @@ def whole_label(name: str) -> str:
 
 
 def meaning(label: str) -> str:
-    """What a whole label means; the label itself when it is none of ours."""
+    """The meaning of a whole label; an unknown label stands for itself."""
     return LABELS.get(label) or REASONS.get(label, label)

@@ -77,7 +77,7 @@ class UserEvidence(Units):
         return sorted({domain for name, domain in self._counts if name == measure} - {COMBINED})
 
     def has(self, measure: MeasureName) -> bool:
-        """Whether any dialogue has a score in the domain, or in none."""
+        """Whether any dialogue has a score in the domain."""
         return self.domain == COMBINED or (measure, self.domain) in self._counts
 
     def units(self, measure: MeasureName, amount: Amount) -> Floats:

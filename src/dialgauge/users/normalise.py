@@ -115,7 +115,7 @@ class Normaliser:
         return texts, attempts
 
     def _attempt(self, domain: str, slot: str, value: str, wanted: tuple[str, ...]) -> Attempt | None:
-        """What becomes of one value; None when it needs nothing or nothing can be done."""
+        """The nearest known form of a value; None when it is canonical already or cannot be looked up."""
         if value in self._coreference.get(domain, ()):
             return None
         if self._map is None:

@@ -183,7 +183,7 @@ class Scorer:
 
 @lru_cache(1 << 16)
 def _shared(record: Any) -> Any:
-    """The same record for equal ones: of many conversations the memory holds each only once."""
+    """One shared record for all equal ones, to save memory."""
     return record
 
 

@@ -253,7 +253,7 @@ def mentions(verdicts: Iterable[Verdict]) -> list[Verdict]:
 def _of_label(
     each: Verdict, label: str, of_item: Sequence[Verdict], of_domain: Sequence[Verdict]
 ) -> Iterator[Behaviour]:
-    """What one label of a verdict records."""
+    """The behaviours that one label of a verdict records."""
     tree, _, name = label.rpartition("/")
     at = (each.measure, label, each.domain, each.item)
     if name.startswith("auto_matched"):

@@ -46,7 +46,7 @@ class RelationSchema(msgspec.Struct, frozen=True):
 
 
 class Entities:
-    """What dialogs say of the entities that candidates name. Here: nothing, of none."""
+    """Features of the entities that candidates name. This base class has none."""
 
     count = 0
     features = 0

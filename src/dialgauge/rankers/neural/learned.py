@@ -1,4 +1,4 @@
-"""What the learned rankers share: vocabulary, batches, training, answering, saving."""
+"""The base of the learned rankers: vocabulary, batches, training, answering, saving."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class MemN2N(LearnedRanker):
 
 
 class MemN2NTypes(MemN2N):
-    """The same with match types."""
+    """A memory network with match types."""
 
     name = "memn2n-type"
     summary = "end-to-end memory network with match types"
@@ -67,7 +67,7 @@ class Embeddings(LearnedRanker):
 
 
 class EmbeddingsTypes(Embeddings):
-    """The same with match types; without history a candidate has words for all its types, matched or not."""
+    """Embeddings with match types; without history a candidate has words for all its types, matched or not."""
 
     name = "embeddings-type"
     summary = "supervised embeddings with match types"
@@ -82,7 +82,7 @@ class EmbeddingsTypes(Embeddings):
 
 
 class EmbeddingsBigrams(Embeddings):
-    """The same with pairs of adjacent words on both sides."""
+    """Supervised embeddings with pairs of adjacent words on both sides."""
 
     name = "embeddings-bigrams"
     summary = "supervised embeddings with word pairs"

@@ -132,7 +132,7 @@ class Hops(nn.Module):
         self.rotation = nn.Parameter(torch.empty(config.dim, config.dim))
 
     def forward(self, lines: Tensor, missing: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """The same, and the attention of each hop (batch × memories)."""
+        """The dialogs as vectors, and the attention of each hop (batch × memories)."""
         last, memories = torch.split(lines, [1, missing.shape[1]], dim=1)
         ages = torch.arange(missing.shape[1], device=lines.device).clamp(max=TIMES - 1)
         memories = memories + self.times.index_select(0, ages)

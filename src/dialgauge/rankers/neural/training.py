@@ -41,7 +41,7 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class Progress(msgspec.Struct):
-    """What a checkpoint says besides arrays: a checksum of what is trained on what, and how far it is."""
+    """The part of a checkpoint that is no array: a checksum of model and data, and the epochs so far."""
 
     identity: str
     log: list[Epoch] = []

@@ -77,7 +77,7 @@ class ActChecks:
         self._users = [index for index, turn in enumerate(dialogue.turns) if turn.speaker == "user"]
 
     def findings(self) -> Iterator[FaultFindings]:
-        """What the checks find."""
+        """The results of the checks that acts decide."""
         strayed = list(self._strayed())
         yield self._early_end()
         for kind, scope, faults in (
@@ -102,22 +102,22 @@ class ActChecks:
         return UserFault(kind, turn, message, reason, about=about, given=tuple(given), wanted=tuple(wanted))
 
     def _allowed(self, domain: str, slot: str) -> set[str]:
-        """What the goal has for a slot."""
+        """The goal's values of a slot."""
         task = self._goal.tasks.get(domain, Task())
         parts = (task.info, task.fail_info, task.book, task.fail_book)
         return {canonical(value) for part in parts for name, value in part.items() if name.lower() == slot.lower()}
 
     def _informs(self, turn: int) -> list[Act]:
-        """What a turn of the user tells, slots with values only."""
+        """The informs of a turn of the user that have a slot and a value."""
         return [act for act in self._acts[turn] if act.intent == INFORM and act.slot and _values(act)]
 
     def _heard(self, turns: range) -> list[Act]:
-        """What the system said in some turns and the user heard."""
+        """Acts of the system in some turns that the user heard."""
         heard = ((index, self._dialogue.turns[index].heard) for index in turns)
         return [act for index, acts in heard for act in self._acts[index] if acts is None or act in acts]
 
     def _of_system(self, before: int | None = None) -> list[Act]:
-        """What the system said, and what the user heard of it."""
+        """Acts that the system said or the user heard."""
         system = (turn for turn in self._dialogue.turns[:before] if turn.speaker == "system")
         return [act for turn in system for act in (*(turn.acts or ()), *(turn.heard or ()))]
 

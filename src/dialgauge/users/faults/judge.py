@@ -86,13 +86,13 @@ class FaultJudge:
         self.judged: dict[ConversationKey, Sequence[UserFault]] = {}
 
     def faults(self, dialogue: Dialogue) -> list[UserFault]:
-        """What the judge finds in a conversation."""
+        """The faults that the judge finds in a conversation."""
         return _verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
 
     def check(
         self, dialogues: Sequence[Dialogue], file: str = "", progress: Progress = SILENT
     ) -> list[CheckedConversation]:
-        """What checks and judge find together; a conversation that it cannot judge keeps what the checks found."""
+        """The results of checks and judge together; a conversation that it cannot judge keeps what the checks found."""
         checked: list[CheckedConversation] = []
         failed: list[str] = []
         with progress.bar("judging", len(dialogues)) as advance:

@@ -34,7 +34,7 @@ class FaultLabel(Struct, frozen=True, omit_defaults=True):
 
 
 class LabelledConversation(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a labeller says of one conversation; ``number`` is its place in the draw."""
+    """A labeller's verdict on one conversation; ``number`` is its place in the draw."""
 
     number: int
     file: str
@@ -95,7 +95,7 @@ def load_labels(name: str = FIRST) -> list[LabelledConversation]:
 
 
 def load_record() -> CheckMeasurement:
-    """What was measured last, as it is printed beside every result of the checks."""
+    """The last measurement of the checks."""
     content = resources.files(__package__).joinpath("labels", RECORD).read_bytes()
     return msgspec.json.decode(content, type=CheckMeasurement)
 

@@ -106,7 +106,7 @@ class UserFault(Struct, frozen=True):
 
 
 class FaultFindings(Struct, frozen=True):
-    """What one check says of one conversation: how far it looked and why no further, and what it found."""
+    """The result of one check of one conversation: how far it looked, why no further, and the faults."""
 
     kind: FaultKind
     extent: Extent
@@ -123,7 +123,7 @@ class FaultFindings(Struct, frozen=True):
 
 
 class CheckedConversation(Struct, frozen=True):
-    """What all checks say of one conversation, a finding for every kind."""
+    """The results of all checks of one conversation, one for every kind."""
 
     id: str
     findings: tuple[FaultFindings, ...]

@@ -183,7 +183,7 @@ class FaultEvidence(Units):
         self.dialogue: NDArray[np.integer[Any]] = np.arange(self.dialogues)
 
     def by_task(self) -> FaultEvidence:
-        """The same, conversations about one task together."""
+        """The evidence with the conversations of a task as one unit of resampling."""
         numbers = {task: number for number, task in enumerate(dict.fromkeys(self.tasks))}
         other = copy.copy(self)
         other.dialogue = np.array([numbers[task] for task in self.tasks], np.int64)
@@ -239,7 +239,7 @@ CARDS: tuple[Card[FaultEvidence], ...] = (
 
 
 def task_of(dialogue: Dialogue) -> str:
-    """What trials of one task share; a conversation that says nothing of it is a task of its own."""
+    """The task of a conversation; without one, the conversation is a task of its own."""
     return dialogue.ended.task or dialogue.id
 
 
@@ -300,11 +300,11 @@ class FaultsPairing(Pairing):
         return {dialogue.id: task_of(dialogue) for dialogue in run.dialogues()}
 
     def names_domains(self, runs: Sequence[Run]) -> bool:
-        """Whether conversations say which benchmark they are of, and so name the domain of the task."""
+        """Whether conversations name their benchmark, and with it the domain of the task."""
         return any(dialogue.ended.benchmark for run in runs for dialogue in run.dialogues())
 
     def warnings(self, runs: Sequence[Run]) -> list[str]:
-        """What a file lacks."""
+        """Missing conversations, and those in which the user never speaks."""
         lacking = [Note("lacking", missing) for run in runs if (missing := missing_sentence(run))]
         return [*lacking, *super().warnings(runs)]
 

@@ -113,7 +113,7 @@ class Conversation:
 
 
 def text_findings(dialogue: Dialogue) -> Iterator[FaultFindings]:
-    """What all checks of texts say."""
+    """The results of all checks of texts."""
     talk = Conversation(dialogue)
     empty = [
         talk.fault("empty", index, "no_content")
