@@ -92,6 +92,11 @@ def test_every_link_to_a_dialogue_leads_to_one_and_to_a_turn_of_it(runs: list[Ru
                 assert link.turn is None or 0 <= link.turn < max(1, lengths[link.dialogue])
 
 
+def test_the_number_that_counts_says_what_it_is(runs: list[Run]) -> None:
+    headline = run_page(runs[0]).headline
+    assert headline is None or (headline.meaning and headline.cell.number is not None)
+
+
 def test_a_page_of_a_list_says_what_its_filters_leave(runs: list[Run]) -> None:
     for choice in list_page(runs[0], {}).choices:
         for value, count in list(choice.values.items())[:3]:
