@@ -21,6 +21,7 @@ from dialgauge.report import (
     View,
     count_cell,
     count_table,
+    number_of,
     score_cell,
 )
 from dialgauge.runs import Run
@@ -319,6 +320,25 @@ _TAKEN = {
 }
 
 
+def effort(run: Run) -> Table | None:
+    """What each conversation took, in the order of the log: cost, tokens, time and length where the log has them."""
+    measures = [name for name in run.details.get("amounts", {}) if name in run.scores and "(" not in name]
+    scores = run.table("dialogue_scores").filter(pl.col("measure").is_in(measures) & (pl.col("den") > 0))
+    values = {(dialogue, measure): num / den for dialogue, measure, num, den in scores.iter_rows()}
+    table = Table(
+        "What each conversation took",
+        ["conversation", "dialogue", *(Column(name, number_of(run.scores[name])) for name in measures)],
+        first=5,
+        chart=Chart("strips", tuple(measures)),
+        notes=["Filled points passed, hollow ones failed, in the order of the log."],
+    )
+    tones: Mapping[bool | None, Tone] = {True: "good", False: "bad", None: "plain"}
+    for number, (dialogue, success) in enumerate(run.table("trials").select("dialogue", "success").iter_rows(), 1):
+        taken = (Cell(values.get((dialogue, name)), tone=tones[success]) for name in measures)
+        table.add(number, Cell(dialogue, link=Link(dialogue=dialogue)), *taken)
+    return table if measures and table.rows else None
+
+
 def tools(run: Run) -> Table | None:
     """Which tools were called."""
     tones: Mapping[str, Tone] = {"done": "plain", "failed": "bad"}
@@ -382,6 +402,7 @@ _TABLES: Mapping[str, TableMaker] = {
     "corrected": corrected,
     "parts": parts,
     "amounts": amounts,
+    "effort": effort,
     "tools": tools,
 }
 
