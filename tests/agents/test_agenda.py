@@ -45,25 +45,6 @@ def test_it_opens_states_asks_and_leaves() -> None:
     assert person.complete
 
 
-@pytest.mark.parametrize("answer", ["unknown", "?", "none", ""])
-def test_unknown_is_an_answer(answer: str) -> None:
-    person = user(HOTEL)
-    person.step(())
-    person.step((act("Hotel-Inform", "name", "acorn"),))
-    person.step((act("Hotel-Inform", "phone", answer),))
-    assert person.tasks["hotel"].answers == {"phone": "unknown"}
-    assert person.end_reason == "user_done"
-
-
-def test_answers_about_another_venue_do_not_count() -> None:
-    person = user(HOTEL)
-    person.step(())
-    person.tasks["hotel"].open["stars"] = 1  # something else is still open
-    person.step((act("Hotel-Inform", "name", "acorn"), act("Hotel-Inform", "phone", "01223")))
-    asked = person.step((act("Hotel-Inform", "name", "bridge"),))
-    assert ("Hotel-Request", "phone", "?") in said(asked)
-
-
 def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_not_the_conversation() -> None:
     task = ServiceTask(domain="hotel", info={"area": "north"}, first={"area": "west"}, requests=("phone",))
     person = user(task, ServiceTask(domain="taxi", info={"leaveAt": "12:00"}, requests=("phone",)))
@@ -73,14 +54,6 @@ def test_a_first_try_that_fails_is_changed_and_a_second_failure_ends_the_task_no
         "once more"
     )
     assert ("Taxi-Inform", "leaveAt", "12:00") in said(person.step((act("Hotel-NoOffer", "area", "north"),)))
-
-
-def test_it_corrects_an_offer_that_goes_against_its_wishes_but_not_for_ever() -> None:
-    person = user(HOTEL)
-    person.step(())
-    wrong = (act("Hotel-Recommend", "name", "acorn"), act("Hotel-Recommend", "area", "south"))
-    assert said(person.step(wrong)) == said(person.step(wrong)) == {("Hotel-Inform", "area", "north")}
-    assert ("Hotel-Inform", "area", "north") not in said(person.step(wrong))
 
 
 def booked(name: str) -> ServiceTask:

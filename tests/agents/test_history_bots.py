@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -19,19 +18,6 @@ from dialgauge.rankers import Point
 from dialgauge.responses import evaluate
 from dialgauge.worlds.restaurant import FactDatabase
 from support.tiny_world import point, tiny_task
-
-NO_ANSWER = "(no answer)"
-
-GREETING = "hello what can i help you with today"
-
-
-def test_a_function_is_a_bot() -> None:
-    task = tiny_task(1)
-    bot = CallableBot(lambda one: GREETING if not one.history else "something nobody ever says")
-    result = evaluate(bot, task.split("tst"), task.candidates)
-    assert result.correct.sum() == len(task.split("tst"))
-    assert result.unanswered == len(result) - len(task.split("tst"))
-
 
 CONTEXT = SystemContext(dialogue_id="d", database=FactDatabase([]))
 
@@ -137,20 +123,3 @@ def test_failures_are_sentences_with_dialog_and_turn(status: int, body: bytes, m
             bot.reply(point(("user", "hi"), ("bot", "hello")))
     assert (caught.value.dialogue, caught.value.turn) == ("made-up", 1)
     assert "secret" not in str(caught.value)
-
-
-def test_nobody_there_and_nobody_answering() -> None:
-    with server(lambda question: (200, b"")) as url:
-        pass
-    bot = HttpBot(url)
-    with pytest.raises(DialgaugeError, match="did not answer"):
-        bot.reply(point())
-
-    def sleepy(question: dict[str, Any]) -> tuple[int, bytes]:
-        time.sleep(0.5)
-        return 200, b"{}"
-
-    with server(sleepy) as url:
-        bot = HttpBot(url, timeout=0.1)
-        with pytest.raises(DialgaugeError, match="timed out"):
-            bot.reply(point())

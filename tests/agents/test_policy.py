@@ -73,28 +73,3 @@ def test_bookings_ask_for_what_is_missing_and_are_not_made_twice() -> None:
     assert office.step(inform("Hotel", day="monday", stay="3")) == first, "the same reference"
     assert office.step((act("Hotel-Request", "Ref", "?"),))[0].values == first[1].values
     assert office.step(inform("Hotel", stay="4"))[1].values != first[1].values
-
-
-def test_a_train_is_offered_once_all_is_known() -> None:
-    office = system()
-    assert said(office.step(inform("Train", departure="cambridge"))) == [
-        ("Train-Request", "destination", "?"), ("Train-Request", "day", "?"),
-    ]  # fmt: skip
-    (asked,) = office.step(inform("Train", destination="ely", day="monday"))
-    assert asked.slot in ("leaveAt", "arriveBy")
-    offer = said(office.step(inform("Train", leaveAt="09:55")))
-    assert offer[0] == ("Train-Inform", "trainID", "TR2")
-    assert offer[-1] == ("Train-OfferBook", "", "")
-    booked = said(office.step(inform("Train", people="3")))
-    assert [slot for _, slot, _ in booked] == ["trainID", "Ref", "price"]
-    assert booked[-1] == ("Train-OfferBooked", "price", "13.20 pounds")
-
-
-def test_a_taxi_needs_its_ends_and_is_sent_once() -> None:
-    office = system()
-    office.step(inform("Hotel", name="cityroomz"))
-    assert {slot for _, slot, _ in said(office.step(inform("Taxi", leaveAt="12:00")))} == {"departure", "destination"}
-    sent = office.step(inform("Taxi", departure="the hotel", destination="nandos"))
-    assert said(sent)[0] == ("Taxi-Inform", "car type", "red ford")
-    assert office.state["taxi"]["departure"] == ("cityroomz",)
-    assert office.step((act("Taxi-Request", "phone", "?"),)) == sent[1:]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
-from msgspec.structs import replace
 
 from dialgauge.agents import EXPLANATION, RuleBot, SystemContext
 from dialgauge.dialogue import Dialogue, Fact, Turn
@@ -14,12 +12,9 @@ from dialgauge.formats import SILENCE, load_kb
 from dialgauge.lab import conversations_with
 from dialgauge.worlds.restaurant import (
     FactDatabase,
-    Half,
     Parameters,
     Setting,
-    SimulatorWorld,
     WorldLexicon,
-    check_world,
     lexicon_of,
     lexicon_of_world,
     load_world,
@@ -82,65 +77,8 @@ def test_carries_every_conversation(name: str, task: int, split: str) -> None:
     assert failures(setting, bot, count) == []
 
 
-syllables = st.text("bdfgklmnprst", min_size=1, max_size=3)
-
-
-@st.composite
-def worlds(draw: st.DrawFn) -> SimulatorWorld:
-    """The restaurant world with other values, none of which is a word of its sentences."""
-    words = draw(st.lists(syllables, min_size=14, max_size=20, unique=True))
-    halves = (
-        Half(name="A", locations=tuple(words[:3]), cuisines=tuple(words[3:5])),
-        Half(name="B", locations=tuple(words[5:7]), cuisines=tuple(words[7:10])),
-    )
-    ratings = draw(st.lists(st.integers(-5, 50), min_size=4, max_size=12, unique=True))
-    return replace(WORLD, halves=halves, prices=tuple(words[10:12]), sizes=tuple(words[12:]), ratings=tuple(ratings))
-
-
-@settings(max_examples=examples(30), deadline=None)
-@given(worlds(), st.sampled_from(TASKS), st.sampled_from(["trn", "tst-OOV"]), st.integers(0, 99))
-def test_carries_conversations_in_any_world(world: SimulatorWorld, task: int, split: str, seed: int) -> None:
-    check_world(world)
-    setting = prepare(world, task, split, Parameters(seed=seed, min_results=1))
-    bot = RuleBot(world.phrases, lexicon_of_world(world))
-    assert failures(setting, bot, 5) == []
-
-
 def test_what_it_said_can_be_overruled() -> None:
     bot = new_bot()
     assert respond(bot, "hi") == WORLD.phrases.bot.greet
     bot.overrule(Turn(speaker="system", text=WORLD.phrases.bot.on_it))
     assert respond(bot, SILENCE) == WORLD.phrases.bot.ask["cuisine"]
-
-
-def facts(name: str, rating: str) -> list[Fact]:
-    return [Fact(name, "R_rating", rating), Fact(name, "R_phone", f"{name}_phone")]
-
-
-def talk(bot: RuleBot, *said: str) -> list[str]:
-    return [respond(bot, text) for text in said]
-
-
-def ask_for_a_table(bot: RuleBot) -> None:
-    request = "may i have a table for two in paris with french food in a cheap price range"
-    assert talk(bot, "hi", request, SILENCE, SILENCE)[-1] == "api_call french paris two cheap"
-
-
-def test_no_results_and_no_options_left_lead_to_an_update() -> None:
-    bot = new_bot()
-    ask_for_a_table(bot)
-    assert respond(bot, SILENCE, []) == "sure is there anything else to update"
-    bot.start(CONTEXT)
-    ask_for_a_table(bot)
-    assert respond(bot, SILENCE, facts("one", "3")).endswith("one")
-    talk(bot, "do you have something else")
-    assert respond(bot, SILENCE) == "sure is there anything else to update"
-
-
-def test_an_update_after_options_makes_a_new_call() -> None:
-    bot = new_bot()
-    ask_for_a_table(bot)
-    respond(bot, SILENCE, facts("one", "3"))
-    replies = talk(bot, "actually i would prefer in rome", "no", SILENCE)
-    assert replies[-1] == "api_call french rome two cheap"
-    assert respond(bot, SILENCE, facts("two", "1")).endswith("two")

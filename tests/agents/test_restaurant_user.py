@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from dialgauge.agents import (
     EXPLANATION,
-    USER_DONE,
     USER_GAVE_UP,
     Reply,
     RuleBot,
@@ -69,26 +68,3 @@ def test_mistakes_end_the_conversation(task: int, spoil: Callable[[str], str], r
     outcome = one_outcome(task, spoil)
     assert (outcome.success, outcome.reason, outcome.ended_by) == (False, USER_GAVE_UP, "user")
     assert reason in outcome.facts[EXPLANATION]
-
-
-def test_questions_may_come_in_any_order_and_twice() -> None:
-    class Backwards:
-        """Asks for everything, price first, then calls."""
-
-        name = "backwards"
-
-        def start(self, context: SystemContext) -> None:
-            ask = [BOT.ask[field] for field in ("price", "size", "size", "location", "cuisine")]
-            self._lines = iter([BOT.greet, BOT.on_it, *ask, BOT.look])
-            self._values: dict[str, str] = {}
-
-        def respond(self, turn: Turn | None) -> Reply:
-            assert turn is not None
-            fields = lexicon_of_world(WORLD).fields
-            self._values |= {fields[word]: word for word in turn.text.split() if word in fields}
-            in_order = [self._values.get(field, "") for field in ("cuisine", "location", "size", "price")]
-            return says(next(self._lines, WORLD.phrases.api_call(in_order)))
-
-    setting = prepare(WORLD, 1, "tst", Parameters())
-    held = list(conversations_with(setting, Backwards(), 20))
-    assert [one.outcome for one in held] == [Outcome(success=True, reason=USER_DONE, ended_by="user")] * 20

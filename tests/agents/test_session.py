@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from dialgauge.agents import EXPLANATION, Limits, Reply, Scenario, SystemContext, Usage, UserContext, converse
-from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, SideUsage, Speaker, Task, Turn
+from dialgauge.agents import EXPLANATION, Limits, Reply, Scenario, SystemContext, UserContext, converse
+from dialgauge.dialogue import Act, Call, Dialogue, Fact, Goal, Outcome, Speaker, Task, Turn
 from dialgauge.errors import DialgaugeError
-from dialgauge.lab import simulate
 from dialgauge.worlds.restaurant import (
     FactDatabase,
-    load_world,
 )
 
 INN = Fact("inn", "R_cuisine", "thai")
@@ -64,15 +62,6 @@ def test_the_user_speaks_first_and_may_leave_without_a_word() -> None:
     assert user.heard == [None, Turn(speaker="system", text="hello"), Turn(speaker="system", text="sure")]
 
 
-def test_closing_words_are_answered_too() -> None:
-    closing = Reply(turn=Turn(speaker="user", text="bye"), done=True, end_reason="user_gave_up", explanation="bored")
-    dialogue = talk(Scripted("user", closing), Scripted("system", "goodbye"))
-    assert said(dialogue) == [("user", "bye"), ("system", "goodbye")]
-    assert dialogue.outcome == Outcome(
-        success=None, reason="user_gave_up", ended_by="user", facts={EXPLANATION: "bored"}
-    )
-
-
 @pytest.mark.parametrize("last", ["closed", None])
 def test_a_system_may_end_it(last: str | None) -> None:
     turn = None if last is None else Turn(speaker="system", text=last)
@@ -89,14 +78,6 @@ def test_only_words_cross_and_at_the_level_of_acts_the_acts() -> None:
         assert system.heard == [Turn(speaker="user", text="thai", acts=acts)]
 
 
-def test_what_an_agent_heard_stands_on_the_turn_it_heard() -> None:
-    heard = (Act("inform", "restaurant", "cuisine", ("thai",)),)
-    answer = Reply(turn=Turn(speaker="system", text="sure"), heard=heard)
-    end = Reply(turn=None, done=True, heard=(Act("ok"),))
-    dialogue = talk(Scripted("user", "thai", end), Scripted("system", answer))
-    assert [turn.heard for turn in dialogue.turns] == [heard, (Act("ok"),)]
-
-
 def test_the_database_answers_calls_between_the_turns() -> None:
     user = Scripted("user", "thai", "so?", "ah", BYE)
     system = Scripted("system", "api_call thai R_location R_price", "api_call greek R_location R_price", "inn")
@@ -104,12 +85,6 @@ def test_the_database_answers_calls_between_the_turns() -> None:
     assert [turn.results for turn in dialogue.turns] == [None, None, (INN,), None, (), None]
     assert [turn and turn.results for turn in system.heard] == [None, (INN,), ()]
     assert [turn and turn.results for turn in user.heard] == [None, (INN,), (), None]
-
-
-def test_what_replies_cost_is_added_up() -> None:
-    dear = Reply(turn=Turn(speaker="system", text="hm"), usage=Usage(calls=1, tokens_out=7))
-    outcome = talk(Scripted("user", "a", "b", BYE), Scripted("system", dear, dear)).outcome
-    assert outcome is not None and outcome.usage == {"agent": SideUsage(calls=2, tokens=14, tokens_out=14)}
 
 
 @given(st.integers(1, 5))
@@ -164,17 +139,6 @@ def test_ctrl_c_is_no_failure_of_an_agent() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         talk(Scripted("user", interrupt), Scripted("system"))
-
-
-def test_a_recorded_dialogue_can_be_held_again() -> None:
-    (recorded,) = simulate(load_world(), 5, "trn", 1)
-    turns = {speaker: [turn for turn in recorded.turns if turn.speaker == speaker] for speaker in ("user", "system")}
-    replies = {
-        speaker: [*(Reply(turn=turn) for turn in said), Reply(turn=None, done=True)] for speaker, said in turns.items()
-    }
-    again = talk(Scripted("user", *replies["user"]), Scripted("system", *replies["system"]))
-    assert again.turns == recorded.turns
-    assert again.outcome == Outcome(success=None, reason="user_done", ended_by="user")
 
 
 def test_users_of_ours_see_calls_and_others_do_not() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,14 +17,12 @@ from dialgauge.lab import (
     LabConfig,
     LoadedDomain,
     blame_conversations,
-    blame_sentence,
     hold_conversations,
     open_domain,
     run_lab,
     scored_run,
 )
-from dialgauge.lab.blame import CAUSES, SIDE_OF, reasons
-from dialgauge.lab.blame.reasons import blame_for
+from dialgauge.lab.blame import CAUSES, SIDE_OF
 from dialgauge.tasks import judge_outcomes
 
 WISHES = ("area", "pricerange", "type")
@@ -192,16 +189,6 @@ def test_a_system_of_words_alone_that_does_nothing_is_blamed(
         assert one.system_erred and not one.user_erred
 
 
-def test_the_first_broken_link_in_time_decides(town: LoadedDomain) -> None:
-    noisy = {"channel": "drop=0.15,value=0.1"}
-    sitting = LabConfig(user=AgentSpec("agenda", noisy), system=AgentSpec("rule-system", noisy))
-    several = [one for one in blame(held(town, sitting), town).values() if len(one.domains) > 1]
-    assert several
-    for one in several:
-        clear = [link.turn or 0 for link in one.domains.values() if link.cause != "unclear"]
-        assert one.link is not None and one.link.turn == min(clear)
-
-
 # Technical failures
 
 
@@ -247,14 +234,3 @@ def test_measures_add_up_and_follow_from_the_tables(town: LoadedDomain) -> None:
     score = run.scores["SuccessOfFaultlessUser"]
     assert score.value == pytest.approx(faultless["success"].sum() / faultless.height)
     assert score.low is not None and score.high is not None and score.low <= score.value <= score.high  # type: ignore[operator]
-
-
-def test_every_code_has_words_and_is_given() -> None:
-    folder = Path(reasons.__file__).parent
-    code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "reasons.py")
-    code += Path(reasons.__file__).read_text().partition("def blame_for")[2]
-    for reason in reasons.WORDS:
-        assert f'"{reason}"' in code, reason
-        told = blame_sentence(blame_for("a", "taxi", reason, 9, "area", "north", "south", "7", cause="unclear"))
-        assert told.endswith(".") and "{" not in told and "None" not in told
-    assert blame_sentence(blame_for("a", "", "of another version", 9, cause="unclear")) == "Of another version"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from dialgauge.agents import Reply, SystemContext
 from dialgauge.dialogue import Blame, Dialogue, Turn
@@ -93,12 +91,6 @@ def links(held: list[Dialogue], laundry: LoadedDomain) -> list[Blame]:
     return [one.link for one in blame(held, laundry).values() if one.link is not None]
 
 
-def changed(dialogue: Dialogue, **fields: Any) -> Dialogue:
-    """The dialogue with fields of its turns made by functions of them."""
-    turns = (replace(turn, **{name: make(turn) for name, make in fields.items()}) for turn in dialogue.turns)
-    return replace(dialogue, turns=tuple(turns))
-
-
 def test_neither_world_nor_lab_nor_user_is_to_blame(held: list[Dialogue], laundry: LoadedDomain) -> None:
     found = links(held, laundry)
     assert len(found) > 20
@@ -123,28 +115,3 @@ def test_what_was_searched_by_was_not_said(held: list[Dialogue], laundry: Loaded
         assert said.get(slot) != value, one
         assert [call.outcome_words for call in turns[name][link.turn or 0].calls or ()] == ["0 found"]
         assert f"had {slot} {value}, " in blame_sentence(link)
-
-
-def _first(held: list[Dialogue], laundry: LoadedDomain) -> tuple[Dialogue, Blame]:
-    """A search for what the user never spoke of."""
-    blamed = blame(held, laundry)
-    for one in held:
-        link = blamed[one.id].link
-        if link is not None and link.code == "searched_otherwise":
-            acts = [act for turn in one.turns if turn.speaker == "user" for act in turn.acts or ()]
-            if not any(act.slot == link.arguments[0] for act in acts):
-                return one, link
-    raise AssertionError("there is none")
-
-
-def test_an_empty_search_for_just_what_was_said_stays_the_worlds(held: list[Dialogue], laundry: LoadedDomain) -> None:
-    dialogue, first = _first(held, laundry)
-
-    def honest(turn: Turn) -> Any:
-        return turn.calls and tuple(
-            replace(call, arguments={k: v for k, v in call.arguments.items() if k != first.arguments[0]})
-            for call in turn.calls
-        )
-
-    (link,) = links([changed(dialogue, calls=honest)], laundry)
-    assert (link.cause, link.code) == ("refused", "nothing_in_database")

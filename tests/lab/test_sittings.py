@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -23,14 +22,11 @@ from dialgauge.lab import (
     LoadedDomain,
     channel_conditions,
     hold_conversations,
-    lab_signature,
     open_domain,
     run_lab,
     run_study,
-    scored_run,
 )
 from dialgauge.runs import Store
-from dialgauge.worlds.domain import DomainSearch
 from runs.contract import assert_run_contract
 from support.commands import dialgauge_in
 from support.shared import shared_folder
@@ -63,27 +59,6 @@ def test_one_process_or_two_any_order_and_any_company_give_the_same_bytes(town: 
     assert held(some) == [by_id[goal.id] for goal in some.goals]
 
 
-@pytest.mark.soak
-def test_any_hash_seed_gives_the_same_bytes() -> None:
-    script = (
-        "import hashlib, msgspec; from dialgauge.lab import *; t = open_domain(count=40);"
-        "s = LabConfig(user=AgentSpec('agenda'), system=AgentSpec('rule-system'), trials=2);"
-        "d = list(hold_conversations(t.again, t.goals, s));"
-        "print(hashlib.sha256(msgspec.json.encode(d)).hexdigest())"
-    )
-    sums = {
-        subprocess.run(
-            [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("0", "1", "77")
-    }
-    assert len(sums) == 1
-
-
 def test_what_is_done_is_not_done_again(town: LoadedDomain) -> None:
     kept: dict[str, bytes] = {}
     whole = held(town, done=kept)
@@ -104,21 +79,6 @@ def test_trials_are_different_conversations_about_the_same_goal(town: LoadedDoma
     assert [one.goal for one in first] == [one.goal for one in second]
     assert any(one.turns != other.turns for one, other in zip(first, second, strict=True))
     assert [one.turns for one in first] == [one.turns for one in held(few)], "the first trial is the only one's"
-
-
-def test_a_record_holds_all_that_the_measures_need(town: LoadedDomain) -> None:
-    for dialogue in held(town):
-        assert dialogue.turns[-1].speaker == "system"
-        assert [turn.speaker for turn in dialogue.turns] == ["user", "system"] * (len(dialogue.turns) // 2)
-        assert dialogue.goal is not None
-        assert dialogue.outcome is not None
-        for turn in dialogue.user_turns():
-            assert turn.state == turn.predicted, "nothing was misheard"
-            assert turn.acts == turn.heard
-            assert turn.requested is not None
-        calls = [call for turn in dialogue.turns for call in turn.calls or ()]
-        booked = [task for task in dialogue.goal.tasks.values() if task.book]
-        assert sum(not call.failed and call.name == "book" for call in calls) >= len(booked)
 
 
 #: In units of fifty conversations.
@@ -293,30 +253,3 @@ def test_a_bad_agent_ends_its_own_conversation_and_the_run_is_stored(
     assert run.stored
     assert sentence in " ".join(run.notes)
     assert run.scores["Success(rules=strict)"].value == (None if what is _hang else 0.0)
-
-
-def test_half_done_work_of_other_code_or_another_database_is_not_taken_up(
-    town: LoadedDomain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = {lab_signature(town, SITTING).long()}
-    other = msgspec.structs.replace(town.search.domain, title="another desk")
-    names.add(lab_signature(msgspec.structs.replace(town, search=DomainSearch(other)), SITTING).long())
-    assert len(names) == 2
-
-
-def test_turns_without_a_state_count_against_the_tracker(town: LoadedDomain) -> None:
-    few = msgspec.structs.replace(town, goals=town.goals[:10])
-    dialogues = held(few)
-    shown = [
-        msgspec.structs.replace(
-            one,
-            turns=tuple(
-                msgspec.structs.replace(turn, predicted=None) if place > 1 else turn
-                for place, turn in enumerate(one.turns)
-            ),
-        )
-        for one in dialogues
-    ]
-    run = scored_run(shown, few, SITTING, resamples=0)
-    assert run.scores["JGA"].value is not None
-    assert run.scores["JGA"].value < 0.5

@@ -14,8 +14,8 @@ import pytest
 
 from agents.test_history_bots import server
 from dialgauge.agents import Reply, Vocabulary
-from dialgauge.dialogue import Act, Blame, Call, Dialogue, Outcome, Turn
-from dialgauge.lab import AgentSpec, ConversationBlame, converse, open_domain, with_told_acts
+from dialgauge.dialogue import Act, Call, Dialogue, Outcome, Turn
+from dialgauge.lab import AgentSpec, converse, open_domain, with_told_acts
 from dialgauge.worlds.domain import DomainSearch, act, draw_goals, load_domain
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -63,12 +63,6 @@ def test_who_says_nothing_is_blamed(words: Any) -> None:
     goals = draw_goals(BIKES, SEARCH, 10, 4)
     held, _ = words.held_with(SEARCH, goals, words.Silent)
     assert set(words.Tally(SEARCH, goals, held).sides) == {"system"}
-
-
-def test_a_form_filler_is_understood(words: Any) -> None:
-    goals = draw_goals(BIKES, SEARCH, 20, 4)
-    held, _ = words.held_with(SEARCH, goals, lambda: words.FormFiller("plain"))
-    assert sum(words.Tally(SEARCH, goals, held).done) >= 18
 
 
 def test_a_user_who_did_not_understand_does_not_leave_before_one_was_named(words: Any) -> None:
@@ -162,37 +156,6 @@ def test_a_booking_beside_the_right_one_is_noticed(words: Any) -> None:
     assert reasons(tally) == {"booked_besides"} and set(tally.sides) == {"system"} and not any(tally.done)
 
 
-def test_a_failure_without_evidence_is_not_understood() -> None:
-    unread, untold = (
-        Blame(dialogue="d", side="lab", cause="not_understood"),
-        Blame(dialogue="d", side="system", cause="acted_on_wrong"),
-    )
-    for domains, understood in (({"a": unread}, False), ({"a": unread, "b": untold}, True), ({}, True)):
-        assert ConversationBlame(dialogue="d", goal="d", success=not domains, domains=domains).understood is understood
-
-
-def test_a_booking_that_nobody_asked_for_is_noticed(words: Any) -> None:
-    """It books the first row that it finds, with values of its own."""
-    goals = [goal for goal in draw_goals(BIKES, SEARCH, 40, 4) if goal.tasks[0].book is None][:3]
-
-    class Eager:
-        name, side, levels = "eager", "system", ("text",)
-
-        def start(self, context: Any) -> None:
-            self._styled = words.StyledSystem("plain")
-            self._styled.start(context)
-            row = context.office.named("bike", "Corvo Glide")[0]
-            context.office.book("bike", {"day": "friday", "time": "9:30", "hours": "2"}, row)
-
-        def respond(self, turn: Turn | None) -> Reply:
-            reply: Reply = self._styled.respond(turn)
-            return reply
-
-    held, _ = words.held_with(SEARCH, goals, Eager)
-    tally = words.Tally(SEARCH, goals, held)
-    assert "booked_besides" in reasons(tally) and not any(tally.done) and set(tally.sides) == {"system"}
-
-
 def conversation(*said: tuple[str, tuple[Act, ...], tuple[Call, ...]]) -> Dialogue:
     turns = [
         Turn(
@@ -232,11 +195,6 @@ def test_answers_are_read_from_values(reply: str, expected: Act | None) -> None:
     assert read.turns[0].heard == read.turns[0].acts
     unsure = [one for one in read.turns[3].acts or () if one.intent == "unsure"]
     assert bool(unsure) is reply.startswith(("Somewhere", "Not listed"))
-
-
-def test_acts_of_its_own_stay() -> None:
-    held = Dialogue(id="d", turns=(Turn(speaker="user", acts=()), Turn(speaker="system", text="x", acts=())))
-    assert with_told_acts(held, WORDS) is held
 
 
 def test_a_bot_behind_http_uses_tools_and_is_judged_by_them() -> None:

@@ -135,28 +135,6 @@ def test_an_agent_of_ones_own_gets_tools_policy_and_call(depot: ToolDomain, monk
     ]  # fmt: skip
 
 
-def test_a_failing_user_says_nothing_of_the_system_and_limits_are_kept(depot: ToolDomain) -> None:
-    class Broken:
-        name = "broken"
-
-        def start(self, context: object) -> None:
-            raise RuntimeError("no")
-
-        def respond(self, turn: Turn | None) -> Reply:
-            raise AssertionError
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dialgauge.lab.sessions.make_agent", lambda name, settings: Broken())
-        results = run_tool_domain(lambda: depot, talkers("nothing", "mine"), count=2, resamples=0)
-    assert results[0].details["infrastructure"] == {"user_error": 2}
-    cut = run_tool_domain(
-        lambda: depot, talkers("nothing", limits=Limits(exchanges=1)), count=2, resamples=0,
-    )  # fmt: skip
-    *_, one = cut[0].dialogues()
-    assert one.outcome is not None
-    assert (one.outcome.reason, one.outcome.success) == ("max_steps", False)
-
-
 def test_several_workers_and_a_second_start_give_the_same(
     depot: ToolDomain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
