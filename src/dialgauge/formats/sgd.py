@@ -10,7 +10,6 @@ A file of predictions has the same shape and is read the same way: its states st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import IO, Any, Literal
 
 import msgspec
@@ -86,7 +85,6 @@ class Sgd(DialogueFormat):
         return isinstance(turns, list) and bool(turns) and isinstance(turns[0], dict) and "frames" in turns[0]
 
     def read(self, part: Part, notes: Notes) -> Iterator[Dialogue]:
-        reader = _Reader()
         for raw in _FILE.read(part, notes):
             if raw.goal:
                 raise DialgaugeError(
@@ -96,7 +94,7 @@ class Sgd(DialogueFormat):
                     dialogue=raw.dialogue_id,
                 )
             try:
-                dialogue = reader.dialogue(raw)
+                dialogue = _dialogue(raw)
             except DialgaugeError as error:
                 notes.refuse(error.at(file=part.name, dialogue=raw.dialogue_id))
             else:
@@ -106,92 +104,90 @@ class Sgd(DialogueFormat):
         write_array((_written(dialogue, notes) for dialogue in dialogues), out)
 
 
-class _Reader:
-    """One file's worth of reading."""
+def _dialogue(raw: _Dialogue) -> Dialogue:
+    has_states = any(frame.state is not UNSET for turn in raw.turns for frame in turn.frames)
+    state: State | None = {} if has_states else None
+    turns: list[Turn] = []
+    for number, turn in enumerate(raw.turns):
+        if turn.turn_id is not None and str(turn.turn_id) != str(number):
+            raise DialgaugeError(
+                f"turn_id is {turn.turn_id!r} where {number} should follow; a turn is missing or out of order",
+                turn=number,
+            )
+        blank: State = {}
+        if state is not None and turn.speaker == "USER":
+            state = _carried(state, turn.frames, blank)
+        turns.append(_turn(turn, state, blank, number))
+    return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
 
-    def __init__(self) -> None:
-        self._present = cache(present)
 
-    def dialogue(self, raw: _Dialogue) -> Dialogue:
-        has_states = any(frame.state is not UNSET for turn in raw.turns for frame in turn.frames)
-        state: State | None = {} if has_states else None
-        turns: list[Turn] = []
-        for number, turn in enumerate(raw.turns):
-            if turn.turn_id is not None and str(turn.turn_id) != str(number):
-                raise DialgaugeError(
-                    f"turn_id is {turn.turn_id!r} where {number} should follow; a turn is missing or out of order",
-                    turn=number,
-                )
-            blank: State = {}
-            if state is not None and turn.speaker == "USER":
-                state = self._carried(state, turn.frames, blank)
-            turns.append(self._turn(turn, state, blank, number))
-        return Dialogue(id=raw.dialogue_id, turns=tuple(turns), domains=raw.services)
+def _carried(state: State, frames: list[_Frame], blank: State) -> State:
+    """The state with the services that have a frame replaced by it; a service without slots is left out.
 
-    def _carried(self, state: State, frames: list[_Frame], blank: State) -> State:
-        """The state with the services that have a frame replaced by it; a service without slots is left out.
+    Values that mean "absent" go into ``blank``.
+    """
+    following = dict(state)
+    for frame in frames:
+        if frame.state is UNSET:
+            continue
+        slots: dict[str, Values] = {}
+        for slot, raw in frame.state.slot_values.items():
+            values = present(raw)
+            if values:
+                slots[slot] = values
+            if len(values) < len(raw) or not raw:
+                blank.setdefault(frame.service, {})[slot] = raw
+        if slots:
+            following[frame.service] = slots
+        else:
+            following.pop(frame.service, None)
+    return following
 
-        Values that mean "absent" go into ``blank``.
-        """
-        following = dict(state)
-        for frame in frames:
-            if frame.state is UNSET:
-                continue
-            slots: dict[str, Values] = {}
-            for slot, raw in frame.state.slot_values.items():
-                values = self._present(raw)
-                if values:
-                    slots[slot] = values
-                if len(values) < len(raw) or not raw:
-                    blank.setdefault(frame.service, {})[slot] = raw
-            if slots:
-                following[frame.service] = slots
-            else:
-                following.pop(frame.service, None)
-        return following
 
-    def _turn(self, raw: _Turn, state: State | None, blank: State, number: int) -> Turn:
-        frames = raw.frames
-        active = tuple([frame.service for frame in frames])
-        if len(active) > 1 and len(set(active)) < len(active):
-            raise DialgaugeError("it has two frames of one service; join them", turn=number)
-        acts, spans = self._acts(frames), self._spans(frames)
-        if raw.speaker == "SYSTEM":
-            return Turn(speaker="system", text=raw.utterance, acts=acts, active=active, spans=spans)
-        intents, requested = _asked(frames)
-        return Turn(
-            speaker="user",
-            text=raw.utterance,
-            acts=acts,
-            state=state,
-            blank=blank or None,
-            active=active,
-            intents=intents,
-            requested=requested,
-            spans=spans,
-        )
+def _turn(raw: _Turn, state: State | None, blank: State, number: int) -> Turn:
+    frames = raw.frames
+    active = tuple([frame.service for frame in frames])
+    if len(active) > 1 and len(set(active)) < len(active):
+        raise DialgaugeError("it has two frames of one service; join them", turn=number)
+    acts, spans = _acts(frames), _spans(frames)
+    if raw.speaker == "SYSTEM":
+        return Turn(speaker="system", text=raw.utterance, acts=acts, active=active, spans=spans)
+    intents, requested = _asked(frames)
+    return Turn(
+        speaker="user",
+        text=raw.utterance,
+        acts=acts,
+        state=state,
+        blank=blank or None,
+        active=active,
+        intents=intents,
+        requested=requested,
+        spans=spans,
+    )
 
-    def _acts(self, frames: list[_Frame]) -> tuple[Act, ...] | None:
-        acts: list[Act] | None = None
-        for frame in frames:
-            if frame.actions is UNSET:
-                continue
-            service = frame.service
-            made = [Act(action.act, service, action.slot, action.values) for action in frame.actions]
-            acts = made if acts is None else acts + made
-        return None if acts is None else tuple(acts)
 
-    def _spans(self, frames: list[_Frame]) -> tuple[Span, ...] | None:
-        spans: list[Span] | None = None
-        for frame in frames:
-            if frame.slots is UNSET:
-                continue
-            if spans is None:
-                spans = []
-            for slot in frame.slots:
-                if slot.start is not None and slot.exclusive_end is not None:
-                    spans.append(Span(frame.service, slot.slot, slot.start, slot.exclusive_end))
-        return None if spans is None else tuple(spans)
+def _acts(frames: list[_Frame]) -> tuple[Act, ...] | None:
+    acts: list[Act] | None = None
+    for frame in frames:
+        if frame.actions is UNSET:
+            continue
+        service = frame.service
+        made = [Act(action.act, service, action.slot, action.values) for action in frame.actions]
+        acts = made if acts is None else acts + made
+    return None if acts is None else tuple(acts)
+
+
+def _spans(frames: list[_Frame]) -> tuple[Span, ...] | None:
+    spans: list[Span] | None = None
+    for frame in frames:
+        if frame.slots is UNSET:
+            continue
+        if spans is None:
+            spans = []
+        for slot in frame.slots:
+            if slot.start is not None and slot.exclusive_end is not None:
+                spans.append(Span(frame.service, slot.slot, slot.start, slot.exclusive_end))
+    return None if spans is None else tuple(spans)
 
 
 def _asked(frames: list[_Frame]) -> tuple[dict[str, str] | None, dict[str, Values] | None]:
