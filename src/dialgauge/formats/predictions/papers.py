@@ -16,7 +16,6 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import Peek
 from dialgauge.formats.jsonfile import Keyed, decode
 from dialgauge.formats.predictions.reading import (
-    Pieces,
     PredictionFormat,
     Seen,
     grouped,
@@ -26,7 +25,7 @@ from dialgauge.formats.predictions.reading import (
     slot_state,
     some_have,
 )
-from dialgauge.formats.predictions.states import clean_state, present_text, read_state, shown
+from dialgauge.formats.predictions.states import clean_state, present, read_state, shown
 from dialgauge.formats.source import Part
 from dialgauge.text import Note
 
@@ -64,11 +63,8 @@ class Flags(PredictionFormat):
         )
         return bool(turns) and all(numbers)
 
-    def begin(self) -> None:
-        self._verdicts = Pieces(lambda content, seen: _judged(decode(_FLAGS, content, self.part)), self)
-
     def made(self, content: Raw) -> Iterable[Turn]:
-        yield Turn(speaker="user", judged=self._verdicts.read(content))
+        yield Turn(speaker="user", judged=_judged(decode(_FLAGS, content, self.part)))
 
 
 def _judged(flags: list[bool | int | float]) -> dict[str, dict[str, bool]]:
@@ -264,7 +260,7 @@ def _value(record: dict[str, Any], key: str) -> Values:
     value = record[key]
     if not isinstance(value, str):
         raise DialgaugeError(f"{key} must be text, not {value!r:.40}")
-    return present_text(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
+    return present(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
 
 
 # -- MwzEval -------------------------------------------------------------------------------------------------------
@@ -299,9 +295,6 @@ class MwzEval(PredictionFormat):
             return False
         return some_have((entry for item in dialogues for entry in item), "response")
 
-    def begin(self) -> None:
-        self._states = Pieces(self._state, self)
-
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         return _ENTRIES.read(self.part, self.notes)
 
@@ -309,7 +302,7 @@ class MwzEval(PredictionFormat):
         return [(str(number), entry) for number, entry in enumerate(content)]
 
     def made(self, content: _Entry) -> Iterable[Turn]:
-        state, blank = self._states.optional(content.state) or (None, None)
+        state, blank = self.optional(self._state, content.state) or (None, None)
         yield Turn(speaker="user", predicted=state, blank=blank, active=content.active_domains)
         yield Turn(speaker="system", text=content.response)
 

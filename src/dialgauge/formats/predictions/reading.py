@@ -1,4 +1,4 @@
-"""What the formats of predictions share: dialogues by id, turns by number, and states that are read once if equal.
+"""What the formats of predictions share: dialogues by id, turns by number, and notes on states with their places.
 
 Predictions are aligned with gold by the index of the user turn. A turn number that the file leaves out therefore
 becomes :data:`HOLE`, a user turn about which nothing is recorded, and is counted in the notes; the turns after it keep
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -57,9 +57,6 @@ class PredictionFormat(DialogueFormat):
     #: The domains of the dialogue, where the file says so.
     domains: tuple[str, ...] = ()
 
-    def begin(self) -> None:
-        """A file begins."""
-
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         """Id and content of each dialogue."""
         return members_of(self.part.buffer(), self.part)
@@ -76,7 +73,6 @@ class PredictionFormat(DialogueFormat):
         """The dialogues of the file; one that cannot be read is refused with its place."""
         reader = type(self)()
         reader.part, reader.notes = part, notes
-        reader.begin()
         for name, content in reader.dialogues():
             reader.dialogue = name
             try:
@@ -86,6 +82,21 @@ class PredictionFormat(DialogueFormat):
                 notes.refuse(error.at(file=part.name, dialogue=name))
             else:
                 yield Dialogue(id=name, turns=turns, domains=reader.domains)
+
+    def noted(self, make: Callable[[bytes, Seen], T], raw: Raw, *, gold: bool = False) -> T:
+        """The meaning of a piece of a turn; what ``make`` has seen in it is noted, of predictions with the place."""
+        seen: Seen = Counter()
+        made = make(bytes(raw), seen)
+        for what, count in (+seen).items():
+            if gold:
+                self.notes.add(f"gold: {what}", count)
+            else:
+                self.notes.add_at(what, count, f"dialogue {self.dialogue}, turn {self.turn}")
+        return made
+
+    def optional(self, make: Callable[[bytes, Seen], T], raw: Raw, *, gold: bool = False) -> T | None:
+        """The same of a piece that may be left out or null: then nothing is recorded."""
+        return None if bytes(raw) in NOTHING else self.noted(make, raw, gold=gold)
 
     def _made(self, number: int, item: Any) -> Iterable[Turn]:
         self.turn = number
@@ -101,9 +112,6 @@ class StatesFormat(PredictionFormat):
     #: Decodes a turn, whose ``gold`` and ``predicted`` stay undecoded.
     sides: ClassVar[msgspec.json.Decoder[Any]]
 
-    def begin(self) -> None:
-        self.gold, self.predicted = Pieces(self.gold_state, self, gold=True), Pieces(self.predicted_state, self)
-
     def gold_state(self, content: bytes, seen: Seen) -> Any:
         """The gold state of a turn; by default ``["domain-slot-value"]``."""
         texts = decode(TEXTS, content, self.part)
@@ -115,8 +123,8 @@ class StatesFormat(PredictionFormat):
 
     def made(self, content: Raw) -> Iterable[Turn]:
         sides = decode(self.sides, content, self.part)
-        gold, predicted = self.gold.optional(sides.gold), self.predicted.optional(sides.predicted)
-        yield Turn(speaker="user", state=gold, predicted=predicted)
+        gold = self.optional(self.gold_state, sides.gold, gold=True)
+        yield Turn(speaker="user", state=gold, predicted=self.optional(self.predicted_state, sides.predicted))
 
 
 def sides(gold: str, predicted: str, *, required: bool = True) -> msgspec.json.Decoder[Any]:
@@ -185,39 +193,6 @@ def some_have(samples: Iterable[Any], *names: str) -> bool:
 # -- states ----------------------------------------------------------------------------------------------------------
 
 
-class Pieces(Generic[T]):
-    """What pieces of a file mean.
-
-    A state stays the same over many turns, and a good prediction is the same as the gold state: equal pieces are read
-    once. What ``make`` has seen in a piece is noted wherever the piece stands, with the place.
-    """
-
-    def __init__(self, make: Callable[[bytes, Seen], T], reader: PredictionFormat, *, gold: bool = False) -> None:
-        self._make, self._reader, self._gold = make, reader, gold
-        self._known: dict[bytes, T] = {}
-        self._odd: dict[bytes, Seen] = {}
-
-    def read(self, raw: Raw | bytes) -> T:
-        """The meaning of a member that must be there."""
-        content = bytes(raw)
-        if content not in self._known:
-            seen: Seen = Counter()
-            self._known[content] = self._make(content, seen)
-            if +seen:
-                self._odd[content] = +seen
-        for what, count in self._odd[content].items() if content in self._odd else ():
-            if self._gold:
-                self._reader.notes.add(f"gold: {what}", count)
-            else:
-                self._reader.notes.add_at(what, count, f"dialogue {self._reader.dialogue}, turn {self._reader.turn}")
-        return self._known[content]
-
-    def optional(self, raw: Raw) -> T | None:
-        """The meaning of a member that may be left out or null: then nothing is recorded."""
-        return None if bytes(raw) in NOTHING else self.read(raw)
-
-
-@lru_cache(maxsize=1 << 10)
 def hyphenated_slot(text: str) -> tuple[str, str]:
     """``domain-slot``, where the slot may contain hyphens.
 

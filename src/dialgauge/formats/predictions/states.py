@@ -11,7 +11,6 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -100,7 +99,6 @@ def strings(value: Any) -> Iterator[Slot]:
         yield _parted(text) if isinstance(text, str) else _parted("")
 
 
-@lru_cache(maxsize=1 << 16)
 def _parted(text: str) -> Slot:
     domain, slot, given = (*text.split("-", 2), "", "")[:3]
     if not slot or not _DOMAIN.fullmatch(domain) or re.search("[=:]", slot) or text.count("-") < 2:
@@ -388,7 +386,7 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None 
     state: State = {}
     for domain, slots in raw.items():
         for slot, value in slots.items():
-            if values := present_text(value) if isinstance(value, str) else present(value):
+            if values := present(value):
                 state.setdefault(domain, {})[slot] = values
             elif blank is not None:
                 blank.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
@@ -410,10 +408,6 @@ def present(value: str | list[str] | Values) -> Values:
     if isinstance(value, str):
         return () if value.strip().lower() in ABSENT else (value,)
     return tuple(item for item in value if item.strip().lower() not in ABSENT)
-
-
-#: The same for one text, remembered: a file repeats a few thousand values over and over.
-present_text: Callable[[str], Values] = lru_cache(maxsize=1 << 16)(present)
 
 
 def alternatives(value: str, separators: str = "|<>") -> Values:

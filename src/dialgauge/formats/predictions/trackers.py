@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import zip_longest
 from typing import IO, Any, ClassVar
 
@@ -17,7 +16,6 @@ from dialgauge.formats.jsonfile import decode
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.predictions.reading import (
     TEXTS,
-    Pieces,
     PredictionFormat,
     Seen,
     StatesFormat,
@@ -31,7 +29,7 @@ from dialgauge.formats.predictions.reading import (
     state_of_slots,
     written_state,
 )
-from dialgauge.formats.predictions.states import Slot, present_text, read_state
+from dialgauge.formats.predictions.states import Slot, present, read_state
 
 _VALUE = msgspec.json.Decoder()
 _FLAT_STATE = msgspec.json.Decoder(dict[str, str | None])
@@ -123,7 +121,8 @@ class SomDst(StatesFormat):
 
     def made(self, content: Raw) -> Iterable[Turn]:
         predicted, gold = decode(self.pair, content, self.part)
-        yield Turn(speaker="user", state=self.gold.read(gold), predicted=self.predicted.read(predicted))
+        state = self.noted(self.gold_state, gold, gold=True)
+        yield Turn(speaker="user", state=state, predicted=self.noted(self.predicted_state, predicted))
 
 
 def _split(key: str) -> tuple[str, str] | None:
@@ -153,7 +152,7 @@ class HiDst(_ByTurn):
         return slot_state(self.predicted_state(content, seen))
 
     def predicted_state(self, content: bytes, seen: Seen) -> dict[str, Values]:
-        return {slot: present_text(value or "") for slot, value in decode(_FLAT_STATE, content, self.part).items()}
+        return {slot: present(value or "") for slot, value in decode(_FLAT_STATE, content, self.part).items()}
 
     def turns(self, content: Raw) -> Any:
         self._values: dict[str, Values] = {}
@@ -162,10 +161,10 @@ class HiDst(_ByTurn):
 
     def made(self, content: Raw) -> Iterable[Turn]:
         written = decode(self.sides, content, self.part)
-        if changed := self.predicted.read(written.predicted):
+        if changed := self.noted(self.predicted_state, written.predicted):
             self._values.update(changed)
             self._state = slot_state(self._values)
-        yield Turn(speaker="user", state=self.gold.optional(written.gold), predicted=self._state)
+        yield Turn(speaker="user", state=self.optional(self.gold_state, written.gold, gold=True), predicted=self._state)
 
 
 class Nested(_ByTurn):
@@ -248,8 +247,8 @@ class SimpleTod(StatesFormat):
 
     def made(self, content: Any) -> Iterable[Turn]:
         generated, target = content
-        state, predicted = self.gold.optional(target), self.predicted.optional(generated)
-        yield Turn(speaker="user", state=state, predicted=predicted)
+        state = self.optional(self.gold_state, target, gold=True)
+        yield Turn(speaker="user", state=state, predicted=self.optional(self.predicted_state, generated))
 
     def gold_state(self, content: bytes, seen: Seen) -> State:
         def target(text: str) -> Slot:
@@ -270,7 +269,6 @@ class SimpleTod(StatesFormat):
         return state_of_slots(map(generated, texts), seen)
 
 
-@lru_cache(maxsize=1 << 16)
 def _triple(text: str) -> Slot | None:
     """``domain slot value``; a slot that begins with the word ``book`` has two words."""
     words = text.split(maxsplit=2)
@@ -303,13 +301,11 @@ class LlmOutput(PredictionFormat):
     def recognise(self, peek: Peek) -> bool:
         return peek.first_line is not None and {"dialogue", "turn", "output"} <= peek.first_line.keys()
 
-    def begin(self) -> None:
-        self._states = Pieces(lambda content, seen: written_state(decode(_VALUE, content, self.part), seen), self)
-
     def dialogues(self) -> Iterable[tuple[str, Any]]:
         lines = ((number, line) for number, line in self.part.lines() if line.strip())
         answers = (decode(self.answer, line, self.part, line=number) for number, line in lines)
         return grouped((answer.dialogue, str(answer.turn), answer.output) for answer in answers).items()
 
     def made(self, content: Raw) -> Iterable[Turn]:
-        yield Turn(speaker="user", predicted=self._states.read(content))
+        state = self.noted(lambda raw, seen: written_state(decode(_VALUE, raw, self.part), seen), content)
+        yield Turn(speaker="user", predicted=state)
