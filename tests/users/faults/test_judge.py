@@ -10,6 +10,7 @@ import dialgauge
 from dialgauge.dialogue import Dialogue, Goal, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.users.faults import (
+    CheckedConversation,
     FaultJudge,
     FaultKind,
     UserFault,
@@ -34,9 +35,13 @@ def answering(*faults: tuple[str, int], around: str = "{}") -> FaultJudge:
     return FaultJudge(lambda prompt: around.replace("{}", said), name="stub")
 
 
+def judged(judge: FaultJudge) -> list[CheckedConversation]:
+    return judge.add_faults([check_user(TALK)], [TALK])
+
+
 def test_it_adds_what_the_checks_did_not_find() -> None:
     before = check_user(TALK)
-    [after] = answering(("invented", 1), ("invented", 5)).check([TALK])
+    [after] = judged(answering(("invented", 1), ("invented", 5)))
     assert [(one.kind, one.message, one.length, one.by) for one in after.faults] == [
         ("invented", 1, 2, "stub"),
         ("withheld", 5, 1, "check"),
@@ -46,7 +51,7 @@ def test_it_adds_what_the_checks_did_not_find() -> None:
 
 def test_it_replaces_nothing() -> None:
     before = check_user(TALK)
-    assert answering(("withheld", 1)).check([TALK]) == answering().check([TALK]) == [before]
+    assert judged(answering(("withheld", 1))) == judged(answering()) == [before]
 
 
 def test_faults_of_users_are_asked_for_with_a_judge() -> None:
@@ -60,7 +65,7 @@ def test_faults_of_users_are_asked_for_with_a_judge() -> None:
 
 
 def test_what_it_looked_at_where_a_check_could_not_is_not_called_unchecked() -> None:
-    [after] = answering(("disobeyed", 1)).check([TALK])
+    [after] = judged(answering(("disobeyed", 1)))
     assert check_user(TALK).of_kind("disobeyed").extent == "none"
     assert after.of_kind("disobeyed").extent == "part"
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         FaultKind as FaultKind,
         UserFault as UserFault,
     )
-    from dialgauge.users.faults.results import faults_run as faults_run, user_faults as user_faults
+    from dialgauge.users.faults.results import user_faults as user_faults
 
 
 if not TYPE_CHECKING:

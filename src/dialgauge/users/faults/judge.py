@@ -17,7 +17,6 @@ from msgspec import Struct, structs
 from dialgauge.dialogue import Dialogue
 from dialgauge.engine import SILENT, Progress
 from dialgauge.errors import DialgaugeError
-from dialgauge.users.faults.act_checks import check_user
 from dialgauge.users.faults.labelled import FRESH, ConversationKey, check_records, load_labels
 from dialgauge.users.faults.records import (
     KINDS,
@@ -89,26 +88,28 @@ class FaultJudge:
         """The faults that the judge finds in a conversation."""
         return _verdict(self._call(judge_prompt(dialogue)), dialogue, self.name)
 
-    def check(
-        self, dialogues: Sequence[Dialogue], file: str = "", progress: Progress = SILENT
+    def add_faults(
+        self,
+        checked: Sequence[CheckedConversation],
+        dialogues: Sequence[Dialogue],
+        file: str = "",
+        progress: Progress = SILENT,
     ) -> list[CheckedConversation]:
-        """The results of checks and judge together; a conversation that it cannot judge keeps what the checks found."""
-        checked: list[CheckedConversation] = []
-        failed: list[str] = []
+        """The results of checks and judge together; a conversation that it cannot judge keeps those of the checks."""
+        judged, failed = [], []
         with progress.bar("judging", len(dialogues)) as advance:
-            for dialogue in dialogues:
-                own = check_user(dialogue)
+            for own, dialogue in zip(checked, dialogues, strict=True):
                 try:
                     found = self.faults(dialogue)
                     self.judged[Path(file).name, dialogue.ended.task or dialogue.id, dialogue.ended.trial] = found
-                    own = with_judged(own, found)
+                    judged.append(with_judged(own, found))
                 except DialgaugeError as error:
                     failed.append(f"{dialogue.id}: {error}")
-                checked.append(own)
+                    judged.append(own)
                 advance(1)
         if failed:
             progress.say(f"not judged: {len(failed):,} of {len(dialogues):,}, the first {failed[0]}")
-        return checked
+        return judged
 
     def agreement(self) -> list[dict[str, Any]]:
         """The judge alone against the labels of the conversations that people labelled: a row for each kind."""

@@ -71,49 +71,38 @@ def user_faults(
     for name, source in named_sources(conversations, default).items():
         with progress.reading():
             dialogues, file = _recorded(source, format)
-        runs.append(
-            faults_run(
-                dialogues,
-                name,
-                checked=None if judge is None else judge.check(dialogues, file, progress),
-                judge=judge,
-                inputs=[("conversations", file)] if file not in ("", "-") else [],
-                resamples=resamples,
-                seed=seed,
-            )
-        )
+        checked = [check_user(dialogue) for dialogue in dialogues]
+        if judge is not None:
+            checked = judge.add_faults(checked, dialogues, file, progress)
+        runs.append(_run(name, checked, dialogues, file, judge, Resampling(resamples, seed) if resamples else None))
     return RunSet(runs)
 
 
-def _recorded(source: Recorded, format: str | None) -> tuple[Sequence[Dialogue], str]:
+def _recorded(source: Recorded, format: str | None) -> tuple[list[Dialogue], str]:
     """Conversations and the file they are from."""
     if isinstance(source, str | Path) and (Path(source) / MANIFEST).is_file():
         source = Run.load(Path(source))
     if isinstance(source, Run):
         return list(source.dialogues()), ""
     corpus = read(source, format=format)
-    return corpus.dialogues, corpus.source if corpus.files else ""
+    return list(corpus.dialogues), corpus.source if corpus.files else ""
 
 
-def faults_run(
-    dialogues: Sequence[Dialogue],
+def _run(
     name: str,
-    *,
-    checked: Sequence[CheckedConversation] | None = None,
-    inputs: Iterable[tuple[str, str]] = (),
-    judge: FaultJudge | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
+    checked: Sequence[CheckedConversation],
+    dialogues: list[Dialogue],
+    file: str,
+    judge: FaultJudge | None,
+    how: Resampling | None,
 ) -> Run:
-    """The run of dialogues that were checked, by checks and perhaps a ``judge`` too, or are checked now."""
-    results = [check_user(dialogue) for dialogue in dialogues] if checked is None else checked
-    evidence = FaultEvidence(results, [task_of(dialogue) for dialogue in dialogues])
+    evidence = FaultEvidence(checked, [task_of(dialogue) for dialogue in dialogues])
     measures = [parse_measure(each, "faults") for each in (USER_FAULT, *(f"{USER_FAULT}[{kind}]" for kind in KINDS))]
     left_out = {str(measure): why for measure in measures if (why := measure.obstacle(evidence))}
     system = SystemEvidence(
         evidence=evidence,
         measures=[measure for measure in measures if str(measure) not in left_out],
-        dialogues=[each.id for each in results],
+        dialogues=[each.id for each in checked],
         signature=_signature(dialogues).with_(judge=judge.name if judge else ""),
         coverage=_coverage(dialogues),
         left_out=left_out,
@@ -123,18 +112,18 @@ def faults_run(
     return new_run(
         kind="faults",
         name=name,
-        scores=score_systems([system], Resampling(resamples, seed) if resamples else None)[0],
+        scores=score_systems([system], how)[0],
         tables={
-            FAULTS: lambda: frame_of(_fault_rows(results), _FAULTS),
-            CHECKS: lambda: frame_of(_check_rows(results), _CHECKS),
+            FAULTS: lambda: frame_of(_fault_rows(checked), _FAULTS),
+            CHECKS: lambda: frame_of(_check_rows(checked), _CHECKS),
         },
-        corpus=list(dialogues),
+        corpus=dialogues,
         config={"system": name},
-        inputs=list(inputs),
-        seeds=seed,
+        inputs=[("conversations", file)] if file not in ("", "-") else [],
+        seeds=how.seed if how else 0,
         details={
             "users": sorted({dialogue.ended.facts.get("user", "") for dialogue in dialogues} - {""}),
-            "told": sum(each.told for each in results),
+            "told": sum(each.told for each in checked),
             "by_texts": sum(not has_acts(dialogue) for dialogue in dialogues),
             "judged": judge.agreement() if judge else [],
         },
