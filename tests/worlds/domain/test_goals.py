@@ -10,7 +10,6 @@ import pytest
 
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
-from dialgauge.values import comparable
 from dialgauge.worlds.domain import (
     DomainSearch,
     ServiceDesk,
@@ -60,28 +59,23 @@ def test_a_goal_of_the_specification_is_read_and_written_again(tmp_path: Path) -
 
 MISTAKES = [
     ({"id": "g", "tasks": [OFFICE, OFFICE]}, "the service 'office' appears twice"),
-    ({"id": "g", "tasks": [CAR]}, "'pickup' refers to 'office', which must have a task earlier"),
     ({"id": "g", "tasks": [CAR, OFFICE]}, "'pickup' refers to 'office', which must have a task earlier"),
     ({"id": "g", "tasks": []}, "the goal has no tasks"),
     ({"tasks": [OFFICE]}, "required field id"),
-    ({"id": "g", "tasks": [OFFICE], "why": 1}, "there is no key 'why'"),
     ({"id": "g", "tasks": [{"service": "offce"}]}, "no service 'offce'. Did you mean 'office'?"),
     ({"id": "g", "tasks": [{"service": "office", "want": {"citty": "x"}}]}, "no slot 'citty' to search by. Did you"),
     ({"id": "g", "tasks": [{"service": "office", "want": {"city": "Rome"}}]}, "nothing fits the wishes for office"),
     ({"id": "g", "tasks": [{"service": "office", "want": {"closes": "late"}}]}, "closes must be a time of day"),
     ({"id": "g", "tasks": [{"service": "office", "book": {}}]}, "office cannot be booked"),
     ({"id": "g", "tasks": [OFFICE | {"first": {"city": "ghent"}}]}, "'first' of office differs in nothing"),
-    ({"id": "g", "tasks": [OFFICE | {"first": {}}]}, "'first' of office differs in nothing"),
     ({"id": "g", "tasks": [OFFICE | {"first": {"city": "Antwerp"}}]}, "'first' of office finds something"),
     ({"id": "g", "tasks": [OFFICE | {"ask": ["fone"]}]}, "office has no slot 'fone' to ask for. Did you mean 'phone'?"),
     ({"id": "g", "tasks": [OFFICE, CAR | {"book_first": {"days": "3.0"}}]}, "days must be a whole number from 1 to 30"),
-    ({"id": "g", "tasks": [OFFICE, CAR | {"book_first": {"from hour": "10:00"}}]}, "differs in nothing from 'book'"),
     ({"id": "g", "tasks": [OFFICE, CAR | {"book": {"day": "monday", "days": "3"}}]}, "there is no 'from hour'"),
     (
         {"id": "g", "tasks": [OFFICE, CAR | {"book": CAR["book"] | {"pickup": "x"}}]},
         "'pickup' both refers to 'office' and has a value",
     ),
-    ({"id": "g", "tasks": [OFFICE, CAR | {"book": CAR["book"] | {"day": "someday"}}]}, "day must be a day of the week"),
     ('{"id": "g", "id": "h", "tasks": []}', "the key 'id' appears twice"),
     ('{"id": "g"', "it is not valid JSON"),
 ]
@@ -146,16 +140,6 @@ def test_goals_repeat_only_when_distinct_ones_run_out(tmp_path: Path) -> None:
     drawn = draw_goals(search.domain, search, 5)
     assert {task.info["kind"] for goal in drawn[:3] for task in goal.tasks} == {"dog", "cat", "bird"}
     assert "2 goals repeat" in shares_table(search.domain, drawn, drawn=True).notes[0]
-
-
-def test_first_wishes_go_beyond_numbers_and_stay_among_words(tmp_path: Path) -> None:
-    search = searched(domain_folder(tmp_path, CARS))
-    for goal in draw_goals(search.domain, search, 400):
-        for task in goal.tasks:
-            for slot, value in (task.first or {}).items():
-                known = search.domain.services[task.domain].search[slot]
-                if known.match in ("same", "contains") and slot != "seats":
-                    assert comparable(value) in map(comparable, known.values)
 
 
 def test_the_backend_refuses_what_the_goal_refuses_and_nonsense(tmp_path: Path) -> None:

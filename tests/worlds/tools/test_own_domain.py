@@ -18,7 +18,6 @@ from dialgauge.worlds.tools import (
     is_told,
     judge,
     load_tool_domain,
-    read_tool_tasks,
 )
 
 TOOLS = '''
@@ -138,9 +137,7 @@ def test_schemas_come_from_signatures_and_docstrings(domain: ToolDomain) -> None
         ({}, "key is missing"),
         ({"key": "a", "more": 1}, "no parameter more"),
         ({"key": 1}, "key: Expected str, got int"),
-        ({"key": "a", "deep": 1}, "deep: Expected bool, got int"),
         (["a"], "must be an object"),
-        (None, "must be an object"),
     ],
 )
 def test_arguments_are_checked_before_the_call(domain: ToolDomain, arguments: Any, told: str) -> None:
@@ -152,14 +149,10 @@ def test_arguments_are_checked_before_the_call(domain: ToolDomain, arguments: An
     ("changed", "fits"),
     [
         ({"count": True}, False),
-        ({"count": 1.0}, False),
         ({"row": {"name": "b", "size": 1}}, True),
         ({"row": {"name": "b", "size": "1"}}, False),
-        ({"row": {"size": 1}}, False),
         ({"row": {"name": "b", "other": None}}, True),
         ({"colour": "green"}, False),
-        ({"colour": None}, True),
-        ({"tags": "ab"}, False),
         ({"tags": ["a", 1]}, False),
     ],
 )
@@ -341,11 +334,3 @@ def test_the_depot_can_be_solved_and_nothing_else_passes() -> None:
         if judge(task, Conduct(world=nothing)).success:
             passed_by_nothing.append(task.id)
     assert passed_by_nothing == ["full-window", "second-change", "unpaid-duty", "other-town"]
-
-
-@pytest.mark.parametrize("content", [b"[", b"{}", b"[1]", b'[{"id": 1, "evaluation_criteria": 3}]', b"\xff", b"[[]]"])
-def test_damaged_task_files_are_one_sentence(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "tasks.json"
-    path.write_bytes(content)
-    with pytest.raises(DialgaugeError):
-        read_tool_tasks(path)
