@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from dialgauge.errors import DialgaugeError
+from dialgauge.worlds.domain import load_domain
 from dialgauge.worlds.tools import (
     AgentText,
     Conduct,
@@ -286,6 +287,16 @@ def test_faults_are_told_in_one_sentence(folder: Path, file: str, old: str, new:
     with pytest.raises(DialgaugeError, match=re.escape(told)) as error:
         load_tool_domain(folder)
     assert error.value.line or file == "tasks.jsonl"
+
+
+def test_a_folder_may_have_services_too(folder: Path) -> None:
+    service = "services: {thing: {rows: things.csv, name: name}}\n"
+    (folder / "domain.yaml").write_text(YAML + service)
+    with pytest.raises(DialgaugeError, match="no file 'things"):
+        check_tool_domain(folder)
+    (folder / "things.csv").write_text("name\na\n")
+    assert "content" in check_tool_domain(folder).tables
+    assert list(load_domain(folder).services) == ["thing"]
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,10 @@ class _File(Struct):
     spelling: Literal["", "multiwoz"] = ""
     choices: tuple[str, ...] = ()
     acts: dict[Literal["user", "system"], dict[str, tuple[str, ...]]] = {}
+    #: Keys of a folder that has tools, too: ``dialgauge.worlds.tools`` reads them.
+    tools: Any = None
+    data: Any = None
+    tasks: Any = None
 
 
 def load_domain(name_or_path: str | Path) -> Domain:
@@ -131,8 +135,6 @@ class _Reader:
     def __init__(self, document: YamlDocument, folder: Path, rows: Mapping[str, RowsFile] | None) -> None:
         self._document, self._folder, self._given_rows = document, folder, rows
         self._files = [document.file or DOMAIN_FILE]
-        if isinstance(document.content, dict) and "tools" in document.content:
-            self.refuse("it is a domain of tools, which has no services to search or book", "tools")
         self._content: _File = document.as_record(_File, "a domain", strict=False)
         self._multiwoz = self._content.spelling == "multiwoz"
 
@@ -156,7 +158,7 @@ class _Reader:
             asks = content.acts.get("user", {}).get(service.act_name("request"), ())
             services[key.lower()] = replace(service, asks=asks)
         if not services:
-            self.refuse("there are no services; a domain has at least one", "services")
+            self.refuse("there are no services to search or book", "services")
         for key, service in zip(content.services, services.values(), strict=True):
             self._check_refers(key, service, services)
         goals = content.goals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -15,6 +15,8 @@ from dialgauge.worlds.domain.domain import Domain, SearchSlot, Service, SlotType
 from dialgauge.worlds.domain.rows import decode_json, read_text
 from dialgauge.worlds.domain.search import DomainSearch
 from dialgauge.yaml_file import as_record
+
+_Known: TypeAlias = Mapping[str, SearchSlot | SlotType]
 
 
 class ServiceTask(Struct, frozen=True, kw_only=True):
@@ -45,9 +47,6 @@ class GoalFindings(Struct, frozen=True, kw_only=True):
     missing_ends: tuple[str, ...] = ()
     #: ``service slot`` pairs of bookings whose value no booking can have.
     impossible_bookings: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.stale or not self.satisfiable)
 
     @property
     def satisfiable(self) -> bool:
@@ -136,7 +135,7 @@ def _checked(domain: Domain, search: DomainSearch, given: _Goal) -> DomainGoal:
             raise DialgaugeError(f"the domain has no service '{item.service}'.{near}")
         if service.name in tasks:
             raise DialgaugeError(f"the service '{service.name}' appears twice in the goal")
-        task = tasks[service.name] = _TaskChecker(service, search, item, tasks).task()
+        task = tasks[service.name] = _checked_task(service, search, item, tasks)
         if service.rows is not None and not search.find(service.name, task.info):
             unsatisfiable.append(service.name)
             if given.satisfiable == "true":
@@ -148,95 +147,91 @@ def _checked(domain: Domain, search: DomainSearch, given: _Goal) -> DomainGoal:
     return DomainGoal(id=given.id.strip(), tasks=tuple(tasks.values()), findings=findings)
 
 
-class _TaskChecker:
+def _checked_task(
+    service: Service, search: DomainSearch, given: _Task, earlier: Mapping[str, ServiceTask]
+) -> ServiceTask:
     """One task of a goal, held against its service."""
+    takes = service.booking_slots
+    if service.book is None and given.book is not None:
+        raise DialgaugeError(f"{service.name} cannot be booked")
+    if given.book is None:
+        if given.book_first is not None or (given.refers and service.books):
+            key = "refers" if given.refers else "book_first"
+            raise DialgaugeError(f"{service.name} has '{key}' but no 'book'")
+        if service.rows is None and service.books:
+            raise DialgaugeError(f"{service.name} has no rows: it can only be booked, and the task has no 'book'")
+    # What makes no booking, such as a taxi, is asked for like a row.
+    wishes: _Known = service.wishes if service.rows is not None else takes
+    want = _slots(service, "want", given.want, wishes)
+    book = None if given.book is None else _slots(service, "book", given.book, takes)
+    links = _links(service, given.refers, {**want, **(book or {})}, earlier)
+    ordered = want if service.rows is None and book is None else book
+    if ordered is not None and service.book is not None and (missing := service.book.missing({**ordered, **links})):
+        raise DialgaugeError(f"the booking of {service.name} is incomplete: there is no '{missing[0]}'")
+    for slot in given.ask:
+        if slot not in service.askable:
+            near = nearest(slot, service.askable)
+            raise DialgaugeError(f"{service.name} has no slot '{slot}' to ask for.{near}")
+    first = _changed(service, "first", given.first, want, service.wishes)
+    if first is not None and search.find(service.name, first):
+        raise DialgaugeError(f"'first' of {service.name} finds something; it must find nothing")
+    return ServiceTask(
+        domain=service.name,
+        info=want,
+        first=first,
+        book=book,
+        book_first=_changed(service, "book_first", given.book_first, book or {}, takes),
+        requests=tuple(dict.fromkeys(given.ask)),
+        links=links,
+    )
 
-    def __init__(
-        self, service: Service, search: DomainSearch, given: _Task, earlier: Mapping[str, ServiceTask]
-    ) -> None:
-        self._service, self._search, self._given, self._earlier = service, search, given, earlier
 
-    def _refuse(self, message: str) -> NoReturn:
-        raise DialgaugeError(message)
+def _slots(service: Service, key: str, given: Mapping[str, str], known: _Known) -> dict[str, str]:
+    """The values of slots, checked."""
+    use = "to search by" if key in ("want", "first") else "to book with"
+    for slot, value in given.items():
+        if slot not in known:
+            raise DialgaugeError(f"{service.name} has no slot '{slot}' {use}.{nearest(slot, known)}")
+        if not value.strip():
+            raise DialgaugeError(f"'{key}' gives '{slot}' no value")
+        if plain(value) == DONTCARE:
+            raise DialgaugeError(
+                f"'{key}' gives '{slot}' the value '{DONTCARE}'; leave out what the user has no wish about"
+            )
+        if problem := known[slot].problem(value):
+            raise DialgaugeError(f"{service.name}: {slot} {problem} (got '{value}')")
+    return {slot: value.strip() for slot, value in given.items()}
 
-    def task(self) -> ServiceTask:
-        service, given = self._service, self._given
-        takes = service.booking_slots
-        if service.book is None and given.book is not None:
-            self._refuse(f"{service.name} cannot be booked")
-        if given.book is None:
-            if given.book_first is not None or (given.refers and service.books):
-                self._refuse(f"{service.name} has '{'refers' if given.refers else 'book_first'}' but no 'book'")
-            if service.rows is None and service.books:
-                self._refuse(f"{service.name} has no rows: it can only be booked, and the task has no 'book'")
-        # What makes no booking, such as a taxi, is asked for like a row.
-        wishes: Mapping[str, SearchSlot | SlotType] = service.wishes if service.rows is not None else takes
-        want = self._slots("want", given.want, wishes, "to search by")
-        book = None if given.book is None else self._slots("book", given.book, takes, "to book with")
-        links = self._links({**want, **(book or {})})
-        ordered = want if service.rows is None and book is None else book
-        if ordered is not None and service.book is not None and (missing := service.book.missing({**ordered, **links})):
-            self._refuse(f"the booking of {service.name} is incomplete: there is no '{missing[0]}'")
-        for slot in given.ask:
-            if slot not in service.askable:
-                self._refuse(f"{service.name} has no slot '{slot}' to ask for.{nearest(slot, service.askable)}")
-        first = self._changed("first", given.first, "want", want, service.wishes)
-        if first is not None and self._search.find(service.name, first):
-            self._refuse(f"'first' of {service.name} finds something; it must find nothing")
-        return ServiceTask(
-            domain=service.name,
-            info=want,
-            first=first,
-            book=book,
-            book_first=self._changed("book_first", given.book_first, "book", book or {}, takes),
-            requests=tuple(dict.fromkeys(given.ask)),
-            links=links,
+
+def _changed(
+    service: Service, key: str, given: Mapping[str, str] | None, whole: Mapping[str, str], known: _Known
+) -> dict[str, str] | None:
+    """What is to be tried first: the whole with what differs laid over it."""
+    if given is None:
+        return None
+    changed = _slots(service, key, given, known)
+    if all(slot in whole and comparable(value) == comparable(whole[slot]) for slot, value in changed.items()):
+        raise DialgaugeError(
+            f"'{key}' of {service.name} differs in nothing from '{'want' if key == 'first' else 'book'}'"
         )
+    return {**whole, **changed}
 
-    def _slots(
-        self, key: str, given: Mapping[str, str], known: Mapping[str, SearchSlot | SlotType], use: str
-    ) -> dict[str, str]:
-        for slot, value in given.items():
-            if slot not in known:
-                self._refuse(f"{self._service.name} has no slot '{slot}' {use}.{nearest(slot, known)}")
-            if not value.strip():
-                self._refuse(f"'{key}' gives '{slot}' no value")
-            if plain(value) == DONTCARE:
-                self._refuse(
-                    f"'{key}' gives '{slot}' the value '{DONTCARE}'; leave out what the user has no wish about"
-                )
-            if problem := known[slot].problem(value):
-                self._refuse(f"{self._service.name}: {slot} {problem} (got '{value}')")
-        return {slot: value.strip() for slot, value in given.items()}
 
-    def _changed(
-        self,
-        key: str,
-        given: Mapping[str, str] | None,
-        of: str,
-        whole: Mapping[str, str],
-        known: Mapping[str, SearchSlot | SlotType],
-    ) -> dict[str, str] | None:
-        """What is to be tried first: the whole with what differs laid over it."""
-        if given is None:
-            return None
-        changed = self._slots(key, given, known, "to search by" if of == "want" else "to book with")
-        if all(slot in whole and comparable(value) == comparable(whole[slot]) for slot, value in changed.items()):
-            self._refuse(f"'{key}' of {self._service.name} differs in nothing from '{of}'")
-        return {**whole, **changed}
-
-    def _links(self, valued: Mapping[str, str]) -> dict[str, str]:
-        refers = self._service.refers
-        for slot, target in self._given.refers.items():
-            if slot not in refers:
-                self._refuse(f"{self._service.name} has no slot '{slot}' that refers.{nearest(slot, refers)}")
-            if target.lower() not in refers[slot]:
-                self._refuse(f"'{slot}' cannot refer to '{target}'.{nearest(target, refers[slot])}")
-            if target.lower() not in self._earlier:
-                self._refuse(f"'{slot}' refers to '{target}', which must have a task earlier in the goal")
-            if slot in valued:
-                self._refuse(f"'{slot}' both refers to '{target}' and has a value")
-        return {slot: target.lower() for slot, target in self._given.refers.items()}
+def _links(
+    service: Service, given: Mapping[str, str], valued: Mapping[str, str], earlier: Mapping[str, ServiceTask]
+) -> dict[str, str]:
+    """The services whose chosen row slots refer to, checked."""
+    links = {slot: target.lower() for slot, target in given.items()}
+    for slot, target in links.items():
+        if slot not in service.refers:
+            raise DialgaugeError(f"{service.name} has no slot '{slot}' that refers.{nearest(slot, service.refers)}")
+        if target not in service.refers[slot]:
+            raise DialgaugeError(f"'{slot}' cannot refer to '{target}'.{nearest(target, service.refers[slot])}")
+        if target not in earlier:
+            raise DialgaugeError(f"'{slot}' refers to '{target}', which must have a task earlier in the goal")
+        if slot in valued:
+            raise DialgaugeError(f"'{slot}' both refers to '{target}' and has a value")
+    return links
 
 
 def declared_goal(goal: DomainGoal) -> dict[str, Any]:

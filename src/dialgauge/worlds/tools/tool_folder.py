@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.report import Page, Table
+from dialgauge.worlds.domain import read_domain
 from dialgauge.worlds.folders import DOMAIN_FILE, PACKS, domain_folder, require_file
 from dialgauge.worlds.tools.tool_domain import Comparison, ToolDomain
 from dialgauge.worlds.tools.tool_tasks import ToolTask, file_bytes, json_value, read_tool_tasks
@@ -63,6 +64,10 @@ class ToolDomainFile(Records, frozen=True, kw_only=True):
     #: For records that do not ship: places below the data folder, and how to get them.
     elsewhere: tuple[Records, ...] = ()
     get: str = ""
+    #: Keys of a folder that has services, too: ``dialgauge.worlds.domain`` reads them.
+    services: Any = None
+    goals: Any = None
+    words: Any = None
 
 
 def is_tool_domain(folder: Path) -> bool:
@@ -189,6 +194,8 @@ def check_tool_domain(folder: Path, root: Path | None = None, *, load_tools: boo
     What is wrong is an error. Expected calls that a tool will refuse are listed: some tasks of benchmarks mean it.
     """
     domain = _loaded(folder, root, load_tools=load_tools)
+    if read_yaml(folder / DOMAIN_FILE).as_mapping("a domain").get("services"):
+        read_domain(folder)
     content = Table(f"Tool domain {domain.name}", ["what", "name", "count"])
     for kind in ("read", "write", "end") if load_tools else ():
         names = [name for name, tool in domain.tools.items() if tool.kind == kind]
