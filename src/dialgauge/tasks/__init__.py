@@ -30,15 +30,15 @@ if TYPE_CHECKING:
         judge_outcomes as judge_outcomes,
     )
     from dialgauge.tasks.recordings.measures import NEEDS_ACTS as NEEDS_ACTS
-    from dialgauge.tasks.recordings.scoring import score_outcomes as score_outcomes
-    from dialgauge.tasks.recordings.strict import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
-    from dialgauge.tasks.recordings.tables import (
+    from dialgauge.tasks.recordings.scoring import (
         CALLS as CALLS,
         CONVERSATIONS as CONVERSATIONS,
         HEARD as HEARD,
         OUTCOMES as OUTCOMES,
         outcome_frames as outcome_frames,
+        score_outcomes as score_outcomes,
     )
+    from dialgauge.tasks.recordings.strict import StrictVerdict as StrictVerdict, TaskOutcome as TaskOutcome
     from dialgauge.tasks.scoring import TaskEvaluation as TaskEvaluation, score_tasks as score_tasks
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 from msgspec import Struct
 
-from dialgauge.dialogue import Call, Dialogue, End, Speaker
+from dialgauge.dialogue import Dialogue, End
 from dialgauge.formats import contradicts_parts
 from dialgauge.runs import frame_of
 from dialgauge.trials.facts import TaskFacts, fact_codes, task_facts
@@ -173,9 +172,11 @@ def replay_conversation(dialogue: Dialogue, task: ToolTask, world: ToolDomain | 
     calls = list(dialogue.calls())
     done = tools.replay(world, task, calls) if world is not None else None
     outcome, finished = dialogue.ended, _FINISHED[dialogue.ended.end]
+    calling = {call.message for side, call in calls if side == "system" and call.message is not None}
+    texts = (turn for turn in dialogue.turns if turn.speaker == "system" and turn.text)
     conduct = Conduct(
         world=done.world if done is not None else None,
-        said=[AgentText(text, with_call) for text, with_call in _agent_texts(dialogue, calls)],
+        said=[AgentText(turn.text, turn.source in calling) for turn in texts],
         calls=[call for _, call in calls],
         finished=finished,
     )
@@ -195,14 +196,6 @@ def replay_conversation(dialogue: Dialogue, task: ToolTask, world: ToolDomain | 
         order_only=verdict.order_only,
         **facts,
     )
-
-
-def _agent_texts(dialogue: Dialogue, calls: Sequence[tuple[Speaker, Call]]) -> Iterator[tuple[str, bool]]:
-    """What the agent said, and whether a call stood beside it in the same message."""
-    calling = {call.message for side, call in calls if side == "system" and call.message is not None}
-    for turn in dialogue.turns:
-        if turn.speaker == "system" and turn.text:
-            yield turn.text, turn.source in calling
 
 
 def _replay_facts(done: Replay) -> dict[str, Any]:
