@@ -207,7 +207,7 @@ def test_a_tool_called_for_another_record_was_called() -> None:
     assert codes(suspect(evidence_of((), texts, wanted))) == ["not_done_left"]
     other = called("cancel_order", {"order_id": "B", "reason": "late"}, "ok", 3)
     [sign] = [each for each in suspect(evidence_of((other,), texts, wanted)).signs if "not_done" in each.code]
-    assert (sign.code, sign.about) == ("not_done_otherwise", "cancel_order (order_id A)")
+    assert (sign.code, sign.about) == ("not_done_left", "cancel_order (order_id A)")
 
 
 def test_an_end_that_the_log_does_not_tell_is_no_sign_and_contradicts_nothing(

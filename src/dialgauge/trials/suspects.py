@@ -109,10 +109,9 @@ def _signs_against_agent(evidence: FailureEvidence) -> Iterator[Sign]:
     )
     yield from islice(wrong, 1)
     missing = next((each for each in evidence.of_kind("missing") if each.fate in _AGENTS), None)
-    if missing and missing.fate == "left" and missing.lacking:
-        yield Sign("agent", "not_done_otherwise", missing.message, f"{missing.tool} ({missing.lacking})")
-    elif missing:
-        yield Sign("agent", f"not_done_{missing.fate}", missing.message, missing.tool)
+    if missing:
+        lacking = f" ({missing.lacking})" if missing.fate == "left" and missing.lacking else ""
+        yield Sign("agent", f"not_done_{missing.fate}", missing.message, f"{missing.tool}{lacking}")
     if evidence.ended == "steps" and not evidence.fault("repeated", "empty"):
         shown = (each.message for each in evidence.deviations if each.message is not None)
         yield Sign("agent", "out_of_steps", next(shown, evidence.last_message))
