@@ -70,15 +70,15 @@ def test_any_kind_of_run_compares_in_memory_and_stored_alike(kind: str, tmp_path
     assert pages[0] == pages[1]
 
 
-def test_names_that_do_not_tell_runs_apart_give_way_to_ids(tmp_path: Path) -> None:
+def test_equal_names_have_the_ends_of_their_ids(tmp_path: Path) -> None:
     store = Store(tmp_path)
     first = store.add(run_of("ranker", "responses", {"d1": (1, 2), "d2": (2, 2)})).id
     second = store.add(run_of("ranker", "responses", {"d1": (0, 2), "d2": (1, 2), "d3": (0, 1)})).id
     compared = compare_runs([first, second], store=store, resamples=50)
-    assert compared.systems == (first, second)
+    assert compared.systems == tuple(f"ranker ({run.rpartition('-')[2]})" for run in (first, second))
     assert compared.corpus_values.tolist() == [[0.75], [0.25]]
     assert compared.turn_scores == {}
-    assert compared.notes[0] == f"{first} lacks 1 of 3 dialogues"
+    assert compared.notes[0] == f"{compared.systems[0]} lacks 1 of 3 dialogues"
     assert [note_kind(note) for note in compared.notes] == ["lacking", "shared_only"]
 
 

@@ -33,17 +33,19 @@ _LISTED, _LETTERS = 20, 100
 _TIE = 1e-12
 
 
-def divergences(comparison: Comparison, measure: str = "", better: str = "") -> Table:
+def divergences(comparison: Comparison, measure: str = "", better: str = "") -> Table | None:
     """The dialogues or tasks that make the difference of the first two systems, and what each system has there."""
     first, second = comparison.systems[:2]
     chosen = measure or comparison.measures[0]
     if chosen not in comparison.measures:
         raise DialgaugeError(f"these runs share no measure '{chosen}'.{nearest(chosen, comparison.measures)}")
     sizes = differing_units(comparison, chosen, better)
+    if not sizes:
+        return None
     number = number_of(comparison.scores.run_score(chosen))
     unit = comparison.pairing.unit
     table = Table(
-        f"Where {first} and {second} part by {chosen}",
+        f"Where {first} and {second} differ in {chosen}",
         [
             unit,
             Column(first, number),

@@ -16,6 +16,7 @@ from dialgauge.comparison.testing import RESAMPLES, compare_scores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import measure_of_kind
+from dialgauge.report import system_names
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
 from dialgauge.text import REMARK, Note, counted
@@ -138,11 +139,9 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], pairing: Pa
 
 
 def _named(runs: Sequence[Run]) -> dict[str, Run]:
-    """The runs by their names where those tell them apart, by their ids where not."""
-    names, ids = ({getattr(run, part) for run in runs} for part in ("name", "id"))
-    if len(ids) < len(runs):
+    if len({run.id for run in runs}) < len(runs):
         raise DialgaugeError("a run is compared with itself; name different runs")
-    return {run.name if len(names) == len(runs) else run.id: run for run in runs}
+    return dict(zip(system_names(runs), runs, strict=True))
 
 
 def _common_pairing(runs: Mapping[str, Run]) -> Pairing:

@@ -72,8 +72,9 @@ def comparison_page(
 ) -> Page:
     """A comparison with some of its tables, or with all of them."""
     sentences: dict[bool, list[str]] = {True: [], False: []}
+    systems = (*comparison.systems, *(run.name for run in comparison.runs.values()))
     for note in comparison.notes:
-        write = sentence if note.startswith(comparison.systems) else capitalised
+        write = sentence if note.startswith(systems) else capitalised
         sentences[note_kind(note) == REMARK].append(write(note))
     return Page(
         title=f"{', '.join(comparison.systems[:-1])} and {comparison.systems[-1]}",

@@ -32,7 +32,7 @@ _BESIDE = 4
 #: Names up to this length are never broken, nor words of heads up to that one; words up to the last never coloured.
 _LONG_NAME, _LONG_WORD, _SHORT_WORD = 36, 14, 2
 #: Labels of links to other pages.
-_WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ its list"}
+_WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ list"}
 #: Bold and code within a line of what was said.
 _INLINE = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 

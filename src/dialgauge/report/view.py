@@ -99,21 +99,19 @@ def view_of(run: Run) -> View:
 
 
 def system_names(runs: Sequence[Run]) -> list[str]:
-    """The names of the runs' systems; equal ones with what tells the runs apart, or numbered if nothing does."""
+    """The names of the runs' systems; equal ones with what tells them apart: settings, the end of an id, a number."""
     names = [run.name for run in runs]
-    for number in (False, True):
-        if len(set(names)) < len(names):
-            more = [_apart(run, place) if number else _apart(run) for place, run in enumerate(runs, start=1)]
-            names = [
-                f"{name} ({own})" if own and names.count(name) > 1 else name
-                for name, own in zip(names, more, strict=True)
-            ]
+    known = [{**run.manifest.config, **run.details} for run in runs]
+    settings = [
+        [str(own[key]) for key in view_of(run).apart if key in own] for run, own in zip(runs, known, strict=True)
+    ]
+    ends = [[run.id.rpartition("-")[2]] if run.stored else [] for run in runs]
+    for more in (settings, ends, [[str(place)] for place in range(1, len(runs) + 1)]):
+        names = [
+            f"{name} ({', '.join(own)})" if own and names.count(name) > 1 else name
+            for name, own in zip(names, more, strict=True)
+        ]
     return names
-
-
-def _apart(run: Run, place: int = 0) -> str:
-    known = {**run.manifest.config, **run.details}
-    return str(place) if place else ", ".join(str(known[key]) for key in view_of(run).apart if key in known)
 
 
 def plain_verdict(run: Run) -> str:
