@@ -98,7 +98,7 @@ def _failures(failures: Sequence[DialgaugeError]) -> pl.DataFrame:
 def _verdicts(result: DialogueScore) -> Rows:
     for each in result.verdicts:
         about = each.measure, each.domain, each.item, each.slot, each.verdict, each.turn
-        yield *about, each.labels, each.tp, each.fp, each.fn, each.cause
+        yield *about, each.labels, *each.counts, each.cause
 
 
 def _behaviours(result: DialogueScore, config: GcdfConfig) -> Rows:

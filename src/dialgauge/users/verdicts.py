@@ -98,16 +98,22 @@ class Verdict(Struct, frozen=True, gc=False):
     times: int = 1
 
     @property
+    def counts(self) -> tuple[int, int, int]:
+        """True positives, false positives and false negatives."""
+        tp, fp, fn = _COUNTS[self.verdict]
+        return tp * self.times, fp * self.times, fn * self.times
+
+    @property
     def tp(self) -> int:
-        return _COUNTS[self.verdict][0] * self.times
+        return self.counts[0]
 
     @property
     def fp(self) -> int:
-        return _COUNTS[self.verdict][1] * self.times
+        return self.counts[1]
 
     @property
     def fn(self) -> int:
-        return _COUNTS[self.verdict][2] * self.times
+        return self.counts[2]
 
     @property
     def slot(self) -> str:
@@ -198,7 +204,7 @@ def tallies(verdicts: Sequence[Verdict]) -> dict[tuple[MeasureName, str], Tally]
     wrong = {(each.measure, each.item): each.tp for each in verdicts if each.verdict == "pooled"}
     missing = dict(wrong)
     for each in verdicts:
-        key, tp, fp, fn = (each.measure, each.item), each.tp, each.fp, each.fn
+        key, (tp, fp, fn) = (each.measure, each.item), each.counts
         lost, back = fp + fn, (min(wrong.get(key, 0), fp), min(missing.get(key, 0), fn))
         for domain in dict.fromkeys((each.domain, COMBINED)):
             own = sums.setdefault((each.measure, domain), [0] * (3 + len(causes)))
