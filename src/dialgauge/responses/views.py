@@ -6,7 +6,6 @@ Runs in front of simulated users, of training and of attention have fewer of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,6 @@ from dialgauge.stats import ratio_intervals
 from dialgauge.text import counted
 
 REPLIES, CANDIDATES, ATTENTION, OUTCOMES, EPOCHS = "replies", "candidates", "attention", "outcomes", "epochs"
-#: Where the bars of ranks begin.
-_STEPS = (1, 2, 3, 6, 11, 21, 51, 101, 501, 1001)
 #: Memories of a reply that are shown; those with less weight are folded away.
 _OPEN = 6
 _UNKNOWN = "not known"
@@ -95,22 +92,6 @@ def classes(run: Run) -> Table | None:
         low, high = (None if end != end else end for end in ends[place])
         numbers = (every, own["rank"], own["silent"], own["tied"])
         table.add(name, Cell(float(share), low, high), *numbers, count_cell(wrong, {"wrong reply": name}))
-    return table
-
-
-def ranks(run: Run) -> Table | None:
-    """How many gold replies stand at which ranks."""
-    if not _has(run, REPLIES):
-        return None
-    known = run.table(REPLIES)["rank"].drop_nulls()
-    steps = [*_STEPS, max([_STEPS[-1], *known.to_list()]) + 1]
-    table = Table("Rank of the gold reply", ["rank", "replies"], chart=Chart("bars", ("replies",)))
-    for low, high in pairwise(steps):
-        count = int(known.is_between(low, high, closed="left").sum())
-        name = f"{low:,}" if high - low == 1 else f"{low:,}–{high - 1:,}"
-        table.add(name, count)
-    while len(table) > 1 and not table.rows[-1][1].value:
-        table.rows.pop()
     return table
 
 
@@ -183,7 +164,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
 
 VIEW = View(
     verdict=verdict,
-    tables={"classes": classes, "ranks": ranks, "outcomes": outcomes, "epochs": epochs},
+    tables={"classes": classes, "outcomes": outcomes, "epochs": epochs},
     screen=("classes", "outcomes", "epochs"),
     transcript=transcript,
     columns=("per-response", "completed"),
