@@ -46,7 +46,7 @@ def side_targets() -> Iterator[Target]:
 
 _TASKS = [b'[{"id": 0, "user_id": "a", "instruction": "Cancel.", "actions": [{"name": "x", "arguments": {}}]}]']
 _RATINGS = [b"dialogue,rater,rating\nMUL1,a,1\nMUL1,b,0\nMUL2,a,1\n", b"system,dialogue,rater,rating\ns,d,r,2\n"]
-_RECEIPT = b'{"dataset":"x","downloads":[],"files":[{"path":"a.json","size":1,"sha256":"00"}]}'
+_RECEIPT = b'{"dataset":"x","downloads":{"https://x/a.json":"00"}}'
 
 
 @cache
