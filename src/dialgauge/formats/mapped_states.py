@@ -24,6 +24,7 @@ from dialgauge.formats.predictions.states import (
     shown,
     slots_of,
     state_of,
+    state_of_text,
     values_of,
 )
 from dialgauge.formats.row_paths import Pattern, Row, as_text
@@ -204,6 +205,8 @@ class _Side:
     def state(self, here: Sequence[Row], place: str, notes: Notes) -> State | None:
         """The state in the rows of one turn; None where they say that nothing is recorded."""
         self.row = here[0]
+        if len(here) == 1 and self._whole and isinstance(written := self.row.get(self.wanted.at), str):
+            return self._counted(*state_of_text(written, self.wanted.chain, self._absent), place, notes)
         slots: list[Slot] = []
         for self.row in here:
             try:
@@ -219,7 +222,15 @@ class _Side:
         if self.wanted.changes:
             self._changed.update({(domain, slot): (domain, slot, given) for domain, slot, given in slots})
             slots = list(self._changed.values())
-        state, twice = state_of(slots, self._absent)
+        return self._counted(*state_of(slots, self._absent), place, notes)
+
+    @property
+    def _whole(self) -> bool:
+        """Is a state all that stands in one field of one row?"""
+        wanted = self.wanted
+        return not (self._slot or wanted.columns or wanted.match or wanted.changes or "answer" in wanted.chain)
+
+    def _counted(self, state: State, twice: int, place: str, notes: Notes) -> State:
         if twice:
             notes.add_at(f"gold: {TWO_VALUES}" if self.name == "gold" else TWO_VALUES, twice, place)
         return state

@@ -63,6 +63,10 @@ def domain_and_slot(name: Any, signs: Sequence[str] = _SIGNS) -> tuple[str, str]
     return domain, slot
 
 
+#: The same, remembered: a file repeats its few names in every turn.
+_flat_name: Callable[[str], tuple[str, str]] = lru_cache(maxsize=1 << 16)(domain_and_slot)
+
+
 # -- decoders --------------------------------------------------------------------------------------------------------
 
 
@@ -81,7 +85,7 @@ def nested(value: Any) -> Iterator[Slot]:
 def flat(value: Any) -> Iterator[Slot]:
     """``{"hotel-area": "north"}``, parted at the first of ``->``, ``-``, ``.``, ``:``, ``/``, space."""
     for name, given in _object(value, "domain-slot with values").items():
-        yield (*domain_and_slot(name), given)
+        yield (*_flat_name(name), given)
 
 
 def underscored(value: Any) -> Iterator[Slot]:
@@ -376,6 +380,12 @@ def state_of(slots: Iterable[Slot], absent: Collection[str] = ABSENT) -> tuple[S
             twice += inside.get(slot.strip(), values) != values
             inside[slot.strip()] = values
     return state, twice
+
+
+@lru_cache(maxsize=1 << 12)
+def state_of_text(text: str, chain: tuple[str, ...], absent: frozenset[str]) -> tuple[State, int]:
+    """The same of a text, remembered: most turns repeat a state, and most predictions that of gold."""
+    return state_of(slots_of(text, chain), absent)
 
 
 # -- nested states of named formats ----------------------------------------------------------------------------------
