@@ -11,6 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
