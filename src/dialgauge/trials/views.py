@@ -261,31 +261,28 @@ def tasks(run: Run) -> Table:
     frame = conversations(run).sort("trial")
     goals = {each.id: " ".join(each.goal.instruction) for each in run.dialogues() if each.goal is not None}
     trials = frame["trial"].drop_nulls().unique().sort().to_list()
-    heads = [f"trial {trial}" for trial in trials]
-    table = Table("Tasks and their trials", ["task", *heads, "passed", Column("goal", spare=1)], first=10)
-    grid, judged_trials, flipping, never = [], [], list[str](), 0
-    for (task,), own in frame.group_by("task", maintain_order=True):
+    heads: list[Column | str] = ["task", *(f"trial {trial}" for trial in trials), "passed", Column("goal", spare=1)]
+    table = Table("Tasks and their trials", heads, first=10)
+    counts = frame.group_by("task").agg(passed=pl.col("success").sum(), judged=pl.col("success").count())
+    flipping = {task for task, passed, judged in counts.iter_rows() if 0 < passed < judged}
+    rates = {task: passed / max(judged, 1) for task, passed, judged in counts.iter_rows()}
+    for task in sorted(rates, key=lambda task: (task not in flipping, rates[task], _numeric(task))):
+        own = frame.filter(pl.col("task") == task)
         names = own["dialogue"].to_list()
         tried = {
             trial: Cell(success, link=Link(dialogue=name))
             for name, trial, success in own.select("dialogue", "trial", "success").iter_rows()
         }
-        passed, judged = int(own["success"].sum()), own["success"].count()
-        beside = Cell(str(task), link=Link(dialogue=names[0], beside=tuple(names[1:])))
-        cells = [tried.get(trial, Cell(None)) for trial in trials]
-        flips = 0 < passed < judged
-        order = (not flips, passed / max(judged, 1), _numeric(str(task)))
-        grid.append((order, beside, cells, passed, goals.get(names[0], "")[:100]))
-        judged_trials += [judged] if judged else []
-        never += judged > 0 and passed == 0
-        flipping += [str(task)] if flips else []
-    for _, beside, cells, passed, goal in sorted(grid, key=lambda each: each[0]):
-        table.add(beside, *cells, passed, goal)
-    if max(judged_trials, default=0) > 1:
-        named = some_of(sorted(flipping, key=_numeric), _FLIPPING)
-        flip = f"{len(flipping):,} of {counted(len(judged_trials), 'task')} {'flips' if len(flipping) == 1 else 'flip'}"
+        beside = Cell(task, link=Link(dialogue=names[0], beside=tuple(names[1:])))
+        cells = (tried.get(trial, Cell(None)) for trial in trials)
+        table.add(beside, *cells, int(own["success"].sum()), goals.get(names[0], "")[:100])
+    judged = counts.filter(pl.col("judged") > 0)
+    if judged.height and judged["judged"].max() != 1:
+        named = f" ({some_of(sorted(flipping, key=_numeric), _FLIPPING)})" if flipping else ""
+        flip = "flips" if len(flipping) == 1 else "flip"
+        never = judged.filter(pl.col("passed") == 0).height
         passes = "passes" if never == 1 else "pass"
-        table.answer = f"{flip}{f' ({named})' if named else ''}; {never:,} never {passes}."
+        table.answer = f"{len(flipping):,} of {counted(judged.height, 'task')} {flip}{named}; {never:,} never {passes}."
     return table
 
 
