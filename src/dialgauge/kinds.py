@@ -173,9 +173,3 @@ def kind_named(name: str) -> Kind:
     if name not in plugins.names(plugins.KINDS, {}):
         return Kind(name)
     return plugins.load(plugins.KINDS, name, Kind, {})
-
-
-def run_kinds() -> list[str]:
-    """The kinds that runs are of, ours first. A record of ours without a view only lends its measures to other runs."""
-    ours = [name for name, kind in BUILT_IN.items() if kind.view]
-    return [*ours, *(name for name in plugins.names(plugins.KINDS, {}) if name not in BUILT_IN)]

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
-#: The code of notes that have none, and of those that name options of the command line, which pages leave out.
-REMARK, OPTIONS = "remark", "options"
+#: The code of notes that have none.
+REMARK = "remark"
 #: Where a word begins in a name like ``firstName``.
 CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 

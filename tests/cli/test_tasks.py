@@ -1,4 +1,4 @@
-"""``dialgauge tasks`` from end to end."""
+"""``dialgauge tasks score``: what is incomplete or ignored is said, and is in the exit code."""
 
 from __future__ import annotations
 
@@ -10,33 +10,13 @@ import pytest
 from support.commands import dialgauge
 from support.town import responses, write_town
 
-pytestmark = pytest.mark.usefixtures("own_folder")
 
-Capture = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def gold(tmp_path: Path) -> Path:
-    return write_town(tmp_path)
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Path:
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps(responses()))
-    return path
-
-
-@pytest.fixture
-def partial(tmp_path: Path) -> Path:
+@pytest.mark.usefixtures("own_folder")
+def test_what_is_incomplete_or_ignored_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    gold, partial = write_town(tmp_path), tmp_path / "partial.json"
     dialogues = responses()
     del dialogues["sng0002"], dialogues["mul0001"][1]["state"]
-    path = tmp_path / "partial.json"
-    path.write_text(json.dumps(dialogues))
-    return path
-
-
-def test_what_is_incomplete_or_ignored_is_said(capsys: Capture, gold: Path, partial: Path) -> None:
+    partial.write_text(json.dumps(dialogues))
     result = dialgauge(capsys, "tasks", "score", gold, partial)
     assert result.code == 1
     shown = " ".join(result.out.split())

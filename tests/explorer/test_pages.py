@@ -12,14 +12,14 @@ import pytest
 from dialgauge import DialgaugeError, Store
 from dialgauge.comparison import compare_runs
 from dialgauge.explorer import report_html, report_markdown
-from dialgauge.kinds import BUILT_IN, run_kinds
+from dialgauge.kinds import BUILT_IN
 from dialgauge.report import content_policy, worst_dialogues
 from dialgauge.runs import Run
 from support.explorer_client import Client
 from support.explorer_store import tracking_store
 from support.workbench import Workbench
 
-KINDS = [kind for kind in run_kinds() if kind in BUILT_IN]
+KINDS = [name for name, kind in BUILT_IN.items() if kind.view]
 #: Links of a page that are followed.
 _FOLLOWED = 25
 

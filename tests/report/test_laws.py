@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.kinds import BUILT_IN, run_kinds
+from dialgauge.kinds import BUILT_IN
 from dialgauge.report import (
     Cell,
     Page,
@@ -43,7 +43,7 @@ from support.family_pages import emptied, hostile, nulled, without
 from support.pages import elements
 from support.workbench import Workbench
 
-KINDS = [kind for kind in run_kinds() if kind in BUILT_IN]
+KINDS = [name for name, kind in BUILT_IN.items() if kind.view]
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from dialgauge.runs.manifest import (
         MANIFEST as MANIFEST,
         Input as Input,
-        Manifest as Manifest,
         plain as plain,
         renamed as renamed,
     )
     from dialgauge.runs.provenance import (
-        draft as draft,
         fingerprint as fingerprint,
         versions as versions,
     )
@@ -36,11 +34,9 @@ if TYPE_CHECKING:
         FIXED as FIXED,
         GivenTable as GivenTable,
         Pieces as Pieces,
-        TableInfo as TableInfo,
         calls_table as calls_table,
         coded as coded,
         column_of as column_of,
-        empty_table as empty_table,
         frame_of as frame_of,
     )
     from dialgauge.runs.workspace import Parts as Parts
