@@ -271,19 +271,6 @@ class StyledSystem:
         return Reply(turn=Turn(speaker="system", text=text), state=self.core.state)
 
 
-class FormFiller(StyledSystem):
-    """It hears only what it asked for, of alternatives each."""
-
-    def heard(self, turn: Turn) -> tuple[Act, ...]:
-        """What is understood of a turn."""
-        asked = {act.slot for act in self._own if act.intent == "request"}
-        for words in self.vocabulary.services.values():
-            for group in words.service.alternatives:
-                asked |= set(group) if asked & set(group) else set()
-        acts = super().heard(turn)
-        return tuple(act for act in acts if not asked or act.slot in asked or act.intent in ("request", "bye", "thank"))
-
-
 class Silent:
     """It says "Okay." to everything."""
 

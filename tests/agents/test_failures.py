@@ -30,13 +30,9 @@ SENTENCES = {
     "nothing": "the agent failing returned NoneType instead of a Reply",
     "a word": "the agent failing returned str instead of a Reply",
     "no turn": "the agent failing returned no turn and is not done",
-    "a turn that is none": "the agent failing returned str instead of a Turn",
-    "text that is none": "the agent failing returned int instead of a text",
+    "a turn that is none": "the agent failing returned something other than a turn with a text",
+    "text that is none": "the agent failing returned something other than a turn with a text",
     "acts that are none": "the agent failing returned something other than acts",
-    "acts without end": "the agent failing returned something other than acts",
-    "a value that is none": "the agent failing returned something other than acts",
-    "heard nonsense": "the agent failing returned something other than acts",
-    "a state that is none": "the agent failing returned int instead of a state",
     "the other side": "the agent failing returned a turn of the user where it is the system",
 }
 
@@ -72,12 +68,3 @@ def test_nobody_there(user: str, system: str) -> None:
     assert reasons <= ({"user_gave_up"} if user == "agenda" else {"max_exchanges", "user_gave_up"})
     assert all(dialogue.outcome and not dialogue.outcome.success for dialogue in held)
     assert all(dialogue.turns[-1].speaker == "system" for dialogue in held)
-
-
-def test_the_loop_guard_stops_a_conversation_that_repeats_itself() -> None:
-    limits = replace(LAB_LIMITS, loop=4)
-    sitting = LabConfig(user=AgentSpec("silent"), system=AgentSpec("silent"), limits=limits)
-    [first, *_] = hold_conversations(town_search, GOALS, sitting, workers=1)
-    assert first.outcome is not None
-    assert (first.outcome.reason, first.outcome.ended_by, len(first.turns)) == ("loop_guard", "session", 8)
-    assert first.outcome.facts[EXPLANATION] == "4 exchanges in a row said the same"

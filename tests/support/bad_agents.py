@@ -44,10 +44,6 @@ FAILURES: dict[str, Callable[[], Any]] = {
     "a turn that is none": lambda: Reply(turn="hello"),  # type: ignore[arg-type]
     "text that is none": lambda: Reply(turn=Turn(speaker="system", text=5)),  # type: ignore[arg-type]
     "acts that are none": lambda: Reply(turn=Turn(speaker="system", acts=("hello",))),  # type: ignore[arg-type]
-    "acts without end": lambda: Reply(turn=Turn(speaker="system", acts=7)),  # type: ignore[arg-type]
-    "a value that is none": lambda: Reply(turn=Turn(speaker="system", acts=(act("Hotel-Inform", "stars", 4),))),
-    "heard nonsense": lambda: Reply(turn=Turn(speaker="system", acts=(GREETING,)), heard=(3,)),  # type: ignore[arg-type]
-    "a state that is none": lambda: Reply(turn=Turn(speaker="system", acts=(GREETING,)), state=3),  # type: ignore[arg-type]
     "the other side": lambda: Reply(turn=Turn(speaker="user", acts=(GREETING,))),
 }
 

@@ -212,6 +212,10 @@ class AnswerReader:
         """The rows that are named."""
         return list(dict.fromkeys(place.value for place in self._reading.names))
 
+    def has_label(self, slot: str) -> bool:
+        """Is a slot called by its name?"""
+        return any(slot in self._reading.slots_of(label) for label in self._reading.labels)
+
     def _alone(self, slot: SlotWords, asked: Collection[str]) -> bool:
         return sum(self._words.slots[other].kind == slot.kind for other in asked if other in self._words.slots) <= 1
 
@@ -263,12 +267,19 @@ class AnswerReader:
                 plain += reading.text.places(alike)
             free = [place for place in plain if place.first not in taken]
             wrong = free or own or (reading.loose(slot.name, taken) if alone else [])
+            if slot.listed:
+                items = {phrase_of(item) for item in truth_.split(";")}
+                wrong = [place for place in wrong if phrase_of(place.value) not in items]
             if wrong and truth_ != UNKNOWN:
                 several = not free and not own and len({place.value for place in wrong}) > 1
                 true, told = set(phrase_of(truth_)), set(phrase_of(wrong[0].value))
-                partly = slot.kind == "text" and (told <= true or true & reading.rest([*explained, *told]))
+                partly = (
+                    slot.kind == "text"
+                    and not slot.listed
+                    and (told <= true or true & reading.rest([*explained, *told]))
+                )
                 return ("unsure" if several or partly else "other"), wrong[0].value
-        labelled = any(slot.name in reading.slots_of(label) for label in reading.labels)
+        labelled = self.has_label(slot.name)
         if unknown or (labelled and truth_ == UNKNOWN):
             return ("right" if truth_ == UNKNOWN else "unsure"), UNKNOWN
         of_others = reading.of_others(slot.name) | taken

@@ -33,7 +33,6 @@ USER_DONE = "user_done"
 USER_GAVE_UP = "user_gave_up"
 SYSTEM_QUIT = "system_quit"
 MAX_EXCHANGES = "max_exchanges"
-LOOP_GUARD = "loop_guard"
 TIME_BUDGET = "time_budget"
 TOKEN_BUDGET = "token_budget"  # noqa: S105 - tokens of language models
 AGENT_ERROR = "agent_error"
@@ -46,7 +45,6 @@ END_WORDS = {
     USER_GAVE_UP: "the user gave up",
     SYSTEM_QUIT: "the system ended it",
     MAX_EXCHANGES: "the limit of exchanges was reached",
-    LOOP_GUARD: "it went in circles",
     TIME_BUDGET: "it took too long",
     TOKEN_BUDGET: "the budget of tokens was spent",
     AGENT_ERROR: "an agent failed",
@@ -103,8 +101,6 @@ class Limits(Struct, frozen=True, kw_only=True):
     acts: int = 1_000
     #: Of wall time for the whole conversation; 0: no limit.
     seconds: float = 0.0
-    #: So many exchanges in a row with the same acts on both sides end the conversation; 0: never.
-    loop: int = 0
 
 
 class RandomStreams(Struct, frozen=True):

@@ -20,7 +20,6 @@ from msgspec.structs import asdict, replace
 from dialgauge.agents.protocol import (
     AGENT_ERROR,
     ENDPOINT_ERROR,
-    LOOP_GUARD,
     MAX_EXCHANGES,
     NO_DATABASE,
     NO_USAGE,
@@ -138,8 +137,6 @@ def _hold(user: Agent, system: Agent, scenario: Scenario, turns: list[Turn]) -> 
             return _ended(reply, "user", costs)
         if answer.done:
             return _ended(answer, "system", costs)
-        if limits.loop and _repeats(turns, limits.loop):
-            return _outcome(costs, False, LOOP_GUARD, "session", f"{limits.loop} exchanges in a row said the same")
         shown = environment.answer(answer.turn.text) if environment is not None else None
         message = _crossing(answer.turn, shown, with_acts)
         if calls and getattr(user, "sees_calls", False):
@@ -151,14 +148,6 @@ def _crossing(turn: Turn, shown: tuple[Fact, ...] | None, with_acts: bool) -> Tu
     if with_acts:
         return Turn(speaker=turn.speaker, text=turn.text, acts=turn.acts, results=shown)
     return Turn(speaker=turn.speaker, text=turn.text, results=shown)
-
-
-def _repeats(turns: list[Turn], exchanges: int) -> bool:
-    """Have the last exchanges all said the same, as acts where there are some, else in words?"""
-    utterances = [turn.acts or turn.text for turn in turns[-2 * exchanges :]]
-    return len(utterances) == 2 * exchanges and all(
-        utterances[at] == utterances[at % 2] for at in range(2, len(utterances))
-    )
 
 
 def _ended(reply: Reply, speaker: Speaker, costs: dict[str, Usage]) -> Outcome:
@@ -242,9 +231,9 @@ def _respond(
     """An agent's reply, checked; what it understood is noted on the turn that it replies to."""
     try:
         reply = agent.respond(message)
+        problem = _problem(reply, speaker, limits)
     except (Exception, SystemExit) as error:
         raise _Failure(speaker, _sentence(agent, error), error, remote=getattr(agent, "remote", False)) from error
-    problem = _problem(reply, message, speaker, limits)
     if problem:
         raise _Failure(speaker, f"{_name(agent)} {problem}")
     if reply.turn is not None and not reply.turn.text.isascii():
@@ -263,50 +252,24 @@ def _writable(turn: Turn) -> Turn:
     return turn if text == turn.text else replace(turn, text=text)
 
 
-def _problem(reply: object, message: Turn | None, speaker: Speaker, limits: Limits) -> str:
+def _problem(reply: object, speaker: Speaker, limits: Limits) -> str:
     """What is wrong with a reply, as the end of a sentence; empty where nothing is."""
     if not isinstance(reply, Reply):
         return f"returned {type(reply).__name__} instead of a Reply"
     turn = reply.turn
     if turn is None:
         return "" if reply.done else "returned no turn and is not done"
-    if not isinstance(turn, Turn):
-        return f"returned {type(turn).__name__} instead of a Turn"
-    if not isinstance(turn.text, str):
-        return f"returned {type(turn.text).__name__} instead of a text"
-    most = 0 if turn.acts is None else _most_values(turn.acts)
-    # The acts that the agent was given need no second look.
-    heard = None if message is not None and reply.heard is message.acts else reply.heard
-    if most is None or (heard is not None and _most_values(heard) is None):
+    if type(turn) is not Turn or type(turn.text) is not str:
+        return "returned something other than a turn with a text"
+    if any(type(act) is not Act for act in turn.acts or ()):
         return "returned something other than acts"
-    if reply.state is not None and not isinstance(reply.state, dict):
-        return f"returned {type(reply.state).__name__} instead of a state"
     if turn.speaker != speaker:
         return f"returned a turn of the {turn.speaker} where it is the {speaker}"
     if len(turn.text) > limits.characters:
         return f"said {len(turn.text):,} characters at once; {limits.characters:,} are allowed"
-    if most > limits.acts:
-        return f"said more than {counted(limits.acts, 'value')} in one act"
-    if turn.acts is not None and len(turn.acts) > limits.acts:
-        return f"said {len(turn.acts):,} acts at once; {limits.acts:,} are allowed"
+    if len(turn.acts or ()) > limits.acts:
+        return f"said {len(turn.acts or ()):,} acts at once; {limits.acts:,} are allowed"
     return ""
-
-
-def _most_values(acts: object) -> int | None:
-    """The values of the act that has most; None where these are no acts."""
-    if type(acts) is not tuple and type(acts) is not list:
-        return None
-    most = 0
-    for act in acts:
-        if not isinstance(act, Act) or type(act.values) is not tuple:
-            return None
-        if not (type(act.name) is type(act.domain) is type(act.slot) is str):
-            return None
-        for value in act.values:
-            if type(value) is not str:
-                return None
-        most = max(most, len(act.values))
-    return most
 
 
 def _sentence(agent: Agent, error: BaseException) -> str:

@@ -71,7 +71,6 @@ def converse(
     seed: int = 0,
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
-    loop: int = 0,
     resamples: int = 1000,
     workers: Workers = None,
     store: Store | None = None,
@@ -108,7 +107,6 @@ def converse(
             seed=seed,
             exchanges=exchanges,
             seconds=seconds,
-            loop=loop,
         )
     with progress.bar("talking", len(loaded.goals) * config.trials) as advance:
         run = run_lab(loaded, config, store=store, workers=workers, resamples=resamples, on_unit=advance)
@@ -241,7 +239,6 @@ def lab_signature(loaded: LoadedDomain, config: LabConfig) -> Signature:
         failures=loaded.failures,
         trials=str(config.trials),
         exchanges=str(limits.exchanges),
-        loop=str(limits.loop),
         lab_seed=str(config.seed),
         understanding="free" if speaks_freely(config) else "",
         user_code=_code(config.user),

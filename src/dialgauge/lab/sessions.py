@@ -76,7 +76,6 @@ def make_lab_config(
     seed: int = 0,
     exchanges: int = LAB_LIMITS.exchanges,
     seconds: float = LAB_LIMITS.seconds,
-    loop: int = 0,
 ) -> LabConfig:
     """Who talks to whom, and how; both agents are made once, so that a mistake is told before the work."""
     spoken = choice(level, LEVELS, "--level")
@@ -87,7 +86,7 @@ def make_lab_config(
             raise DialgaugeError(f"{spec.name} is a {takes} agent; it cannot be the {side}")
         if spoken not in getattr(agent, "levels", LEVELS):
             raise DialgaugeError(f"{spec.name} speaks text, not dialogue acts; add --level text")
-    limits = replace(LAB_LIMITS, exchanges=exchanges, seconds=seconds, loop=loop)
+    limits = replace(LAB_LIMITS, exchanges=exchanges, seconds=seconds)
     return LabConfig(user=user, system=system, level=spoken, seed=seed, trials=trials, limits=limits)
 
 

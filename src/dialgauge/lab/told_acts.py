@@ -144,6 +144,8 @@ class _ToldActs:
             value = known.get(slot, UNKNOWN)
             if slot not in talk.words.slots or (talk.row is None and slot not in gives and service.rows is not None):
                 continue
+            if slot not in talk.asked and slot not in gives and not reader.has_label(slot):
+                continue  # what was not asked for is told only by its name
             others = {name: other for name, other in known.items() if name != slot and name in talk.words.slots}
             status, told = reader.status(talk.words.slots[slot], value, asked, explained, others)
             name = service.act_name("book" if confirmed and slot in talk.given else "inform")

@@ -178,11 +178,3 @@ def test_the_desk_books_what_it_found(town: LoadedDomain) -> None:
         "train": {"day": ("friday",)},
         "taxi": {"departure": ("a",), "destination": ("b",), "leaveAt": ("10:00",)},
     }
-
-
-def test_the_budget_of_a_dialogue_ends_it(town: LoadedDomain, server: ModelServer) -> None:
-    held = talk(town, agent("llm-user", server, dialogue_tokens=200), make_agent("rule-system"), exchanges=9)
-    assert held.outcome is not None
-    assert held.outcome.reason == TOKEN_BUDGET
-    assert len(server.received) == 2
-    assert held.outcome.usage["user"].calls == 2

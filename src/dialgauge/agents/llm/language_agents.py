@@ -35,7 +35,6 @@ from dialgauge.agents.vocabulary import ServiceWords, Vocabulary
 from dialgauge.agents.wording import items
 from dialgauge.dialogue import Act, Speaker, Turn
 from dialgauge.errors import DialgaugeError, choice
-from dialgauge.text import counted
 from dialgauge.worlds import Desk
 from dialgauge.worlds.domain import Domain, DomainGoal, Service, ServiceDesk, ServiceTask
 from dialgauge.worlds.tools import ToolPlan
@@ -129,7 +128,6 @@ class LanguageAgent(ABC):
         self._limits = context.limits
         self._seed = context.streams(f"{self.side}-llm").integer(0, _HIGHEST_SEED)
         self._messages: Messages = [{"role": "system", "content": prompt}]
-        self._tokens = 0
 
     def respond(self, turn: Turn | None) -> Reply:
         """The next turn; what a model cannot answer, or may not cost, ends the dialogue and nothing else."""
@@ -163,11 +161,7 @@ class LanguageAgent(ABC):
                 self._messages.append({"role": "user", "content": enough})
 
     def _asked(self, left: int) -> Completion:
-        limit = self._settings.dialogue_tokens
-        if limit and self._tokens >= limit:
-            raise BudgetSpent(f"the budget of {counted(limit, 'token')} for a dialogue is spent")
         answer = self._client.ask(self._messages, seed=self._seed, **self._offer(left))
-        self._tokens += answer.tokens_in + answer.tokens_out
         cut = int(answer.finish == "length")
         self._usage += Usage(calls=1, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cut=cut)
         if answer.finish == "content_filter":

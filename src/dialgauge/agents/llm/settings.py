@@ -41,7 +41,6 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     price_out: float = 0.0
     budget_tokens: int = 0
     budget_money: float = 0.0
-    dialogue_tokens: int = 0
     cassette: str = ""
     mode: str = "record"
 

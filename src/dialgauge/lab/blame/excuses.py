@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dialgauge.agents import LOOP_GUARD, MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET
+from dialgauge.agents import MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET
 from dialgauge.dialogue import Blame, Call
 from dialgauge.intents import INFORM, NO_OFFER, REFUSING
 from dialgauge.lab.blame.record import DomainRecord, TalkRecord, Word, about, alike, names_one, same_slot
@@ -12,7 +12,7 @@ from dialgauge.values import constrains
 from dialgauge.worlds.domain import SEARCH
 
 #: Limits that end a conversation. One of time is a technical failure: somebody hung.
-_CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", LOOP_GUARD: "guard against loops", TOKEN_BUDGET: "budget of tokens"}
+_CUT_OFF = {MAX_EXCHANGES: "limit of exchanges", TOKEN_BUDGET: "budget of tokens"}
 
 
 class Excuses:
