@@ -134,8 +134,8 @@ def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
     """Why conversations failed or are in doubt, and what their users did wrong, the gravest reason first."""
     found: dict[str, list[Reason]] = defaultdict(list)
     for row in rows(run, "task_match", match="foreign"):
-        fits = f"it fits task {row['fits']}" if row["fits"] else "it fits none"
-        found[row["dialogue"]].append(Reason(f"filed under task {row['task']}, which it does not match: {fits}"))
+        fits = f": it fits task {row['fits']}" if row["fits"] else ""
+        found[row["dialogue"]].append(Reason(f"filed under task {row['task']}, which it does not match{fits}"))
     for row in rows(run, "replays"):
         if row["contradicts"] is None:
             continue
