@@ -51,7 +51,7 @@ SIGNS: Mapping[str, str] = {
     "never_voiced": "the user never asked for what {} does",
     "looped": "the user repeated itself until the steps were used up",
     "insists": "the agent kept asking for a record's id, not for the user's",
-    "extra_write": "the agent called {}, which nothing asks for",
+    "extra_write": "the agent called {}, which its task does not expect",
     "wrong_value": "the agent gave a wrong {}",
     "not_done_transferred": "the agent handed the user over instead of calling {}",
     "not_done_failed": "the agent called {} in vain and never got it right",
