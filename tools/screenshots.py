@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from dialgauge.cli import main as dialgauge
 from dialgauge.explorer import served, write_report
+from dialgauge.report import view_of, worst_dialogues
 from dialgauge.runs import Run, Store
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -93,14 +94,15 @@ def pages(site: str, runs: list[Run], folder: Path) -> Iterator[tuple[str, str]]
         run = own[0]
         yield kind, f"{site}/runs/{run.id}"
         if run.has_corpus:
-            worst = worst_of(run)
-            yield f"{kind}-dialogue", f"{site}/runs/{run.id}/dialogue?id={quote(worst)}"
+            yield f"{kind}-dialogue", f"{site}/runs/{run.id}/dialogue?id={quote(example_of(run))}"
             yield f"{kind}-list", f"{site}/runs/{run.id}/dialogues"
     first, second = kinds["tracking"][:2]
     both = f"run={first.id}&run={second.id}"
     yield "compare", f"{site}/compare?{both}"
-    yield "dialogue", f"{site}/runs/{second.id}/dialogue?id={quote(worst_of(second))}"
-    yield "side", f"{site}/side?{both}&id={quote(worst_of(second))}"
+    name = next(iter(first.dialogues())).id
+    example = f"{quote(name)}#turn-{(view_of(second).findings(second)[name].turn or 2) - 2}"
+    yield "dialogue", f"{site}/runs/{second.id}/dialogue?id={example}"
+    yield "side", f"{site}/side?{both}&id={example}"
     for run in runs:
         if "trials" in run.tables and run.kind == "trials":
             tried = run.table("trials").group_by("task").agg("dialogue", "success")
@@ -113,10 +115,11 @@ def pages(site: str, runs: list[Run], folder: Path) -> Iterator[tuple[str, str]]
     yield "report", report.as_uri()
 
 
-def worst_of(run: Run) -> str:
-    """The dialogue that a run's list begins with."""
-    from dialgauge.report import worst_dialogues
-
+def example_of(run: Run) -> str:
+    """The dialogue that a run's list begins with; of the lab the first that failed."""
+    if "conversations" in run.tables:
+        conversations = run.table("conversations")
+        return str(conversations.filter(~conversations["strict"])["dialogue"][0])
     return worst_dialogues(run, 1)[0]
 
 
