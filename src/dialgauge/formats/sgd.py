@@ -20,7 +20,7 @@ from dialgauge.errors import DialgaugeError
 from dialgauge.formats.base import DialogueFormat, Peek, Resource, ResourceFormat, SlotRecord, ontology_of
 from dialgauge.formats.jsonfile import Listed, decode, elements_of, write_array
 from dialgauge.formats.notes import Notes
-from dialgauge.formats.predictions.states import present
+from dialgauge.formats.predictions.states import values_of
 from dialgauge.formats.source import Part
 
 
@@ -132,7 +132,7 @@ def _carried(state: State, frames: list[_Frame], blank: State) -> State:
             continue
         slots: dict[str, Values] = {}
         for slot, raw in frame.state.slot_values.items():
-            values = present(raw)
+            values = values_of(raw)
             if values:
                 slots[slot] = values
             if len(values) < len(raw) or not raw:

@@ -25,7 +25,7 @@ from dialgauge.formats.base import ALL_FIELDS, DialogueFormat, Peek
 from dialgauge.formats.documented import GOLD, IDS, PREDICTED, TURNS
 from dialgauge.formats.notes import Notes
 from dialgauge.formats.packed import reading_errors
-from dialgauge.formats.predictions.states import Misfit, present, slots_of, state_of
+from dialgauge.formats.predictions.states import Misfit, slots_of, state_of, values_of
 from dialgauge.formats.source import Part
 from dialgauge.text import encodable, some_of
 
@@ -214,7 +214,7 @@ def _state(value: Any) -> State:
         except Misfit as error:
             raise ValueError(str(error)) from None
     filled = {
-        domain: {slot: values for slot, given in slots.items() if (values := present(given))}
+        domain: {slot: values for slot, given in slots.items() if (values := values_of(given))}
         for domain, slots in state.items()
     }
     return {domain: slots for domain, slots in filled.items() if slots or not state[domain]}

@@ -25,7 +25,7 @@ from dialgauge.formats.predictions.reading import (
     slot_state,
     some_have,
 )
-from dialgauge.formats.predictions.states import clean_state, present, read_state, shown
+from dialgauge.formats.predictions.states import clean_state, read_state, shown, values_of
 from dialgauge.formats.source import Part
 from dialgauge.text import Note
 
@@ -260,7 +260,7 @@ def _value(record: dict[str, Any], key: str) -> Values:
     value = record[key]
     if not isinstance(value, str):
         raise DialgaugeError(f"{key} must be text, not {value!r:.40}")
-    return present(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
+    return values_of(value.removeprefix(_INFORMED).lstrip() if value.startswith(_INFORMED) else value)
 
 
 # -- MwzEval -------------------------------------------------------------------------------------------------------

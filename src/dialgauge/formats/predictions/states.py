@@ -397,7 +397,7 @@ def clean_state(raw: dict[str, dict[str, str | list[str]]], blank: State | None 
     state: State = {}
     for domain, slots in raw.items():
         for slot, value in slots.items():
-            if values := present(value):
+            if values := values_of(value):
                 state.setdefault(domain, {})[slot] = values
             elif blank is not None:
                 blank.setdefault(domain, {})[slot] = (value,) if isinstance(value, str) else tuple(value)
@@ -414,13 +414,6 @@ def read_state(content: bytes, part: Part, blank: State | None = None) -> State:
     return clean_state(decode(_NESTED, content, part), blank)
 
 
-def present(value: str | list[str] | Values) -> Values:
-    """The value or values as a tuple, without those that mean "absent"."""
-    if isinstance(value, str):
-        return () if value.strip().lower() in ABSENT else (value,)
-    return tuple(item for item in value if item.strip().lower() not in ABSENT)
-
-
 def alternatives(value: str, separators: str = "|<>") -> Values:
     """Acceptable values written in one string, ``a|b`` (MultiWOZ 2.4 also has ``a<b`` and ``a>b``), each once.
 
@@ -432,5 +425,5 @@ def alternatives(value: str, separators: str = "|<>") -> Values:
         if separator in value:
             pieces = [part for piece in pieces for part in piece.split(separator)]
     if len(pieces) == 1:
-        return present(value)
+        return values_of(value)
     return tuple(dict.fromkeys(piece.strip() for piece in pieces if piece.strip().lower() not in ABSENT))

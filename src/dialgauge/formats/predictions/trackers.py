@@ -29,7 +29,7 @@ from dialgauge.formats.predictions.reading import (
     state_of_slots,
     written_state,
 )
-from dialgauge.formats.predictions.states import Slot, present, read_state
+from dialgauge.formats.predictions.states import Slot, read_state, values_of
 
 _VALUE = msgspec.json.Decoder()
 _FLAT_STATE = msgspec.json.Decoder(dict[str, str | None])
@@ -152,7 +152,7 @@ class HiDst(_ByTurn):
         return slot_state(self.predicted_state(content, seen))
 
     def predicted_state(self, content: bytes, seen: Seen) -> dict[str, Values]:
-        return {slot: present(value or "") for slot, value in decode(_FLAT_STATE, content, self.part).items()}
+        return {slot: values_of(value or "") for slot, value in decode(_FLAT_STATE, content, self.part).items()}
 
     def turns(self, content: Raw) -> Any:
         self._values: dict[str, Values] = {}
