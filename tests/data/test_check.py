@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from dialgauge.data import GroupReport, Report, check, check_page
 from dialgauge.dialogue import Dialogue, Turn
-from dialgauge.formats import write
+from dialgauge.formats import read, write
 from support.examples import EXAMPLES
 from support.soak import examples
 
@@ -97,6 +98,21 @@ def test_a_parquet_file_is_a_common_file(tmp_path: Path) -> None:
     polars.DataFrame(rows).write_parquet(tmp_path / "x.parquet")
     report = check([tmp_path / "x.parquet"])
     assert (report.exit_code, report.unread, only_group(report).predicted) == (0, [], 2)
+
+
+def test_a_broken_common_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    for name, turn in (("a", 0), ("b", "x"), ("c", 0)):
+        (tmp_path / f"{name}.json").write_text(json.dumps([{"id": name, "turn": turn, "pred": {"hotel-area": "x"}}]))
+    report = check([tmp_path])
+    assert [Path(file.file).name for file in only_group(report).files] == ["a.json", "c.json"]
+    assert [Path(one.file).name for one in report.unread] == ["b.json"]
+
+
+def test_parquet_files_are_one_table(tmp_path: Path) -> None:
+    rows = [{"dialogue_id": "d", "turn": turn, "pred": '{"hotel-area": "x"}'} for turn in range(4)]
+    for part in range(2):
+        polars.DataFrame(rows[2 * part : 2 * part + 2]).write_parquet(tmp_path / f"{part}.parquet")
+    assert [len(dialogue.turns) for dialogue in read(tmp_path)] == [4]
 
 
 def test_holes(tmp_path: Path) -> None:

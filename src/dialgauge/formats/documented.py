@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from dialgauge.dialogue import Dialogue
@@ -75,7 +75,6 @@ class DocumentedStates(DialogueFormat):
     summary = "states by dialogue and turn under documented names: JSON, JSON lines, CSV, TSV, Parquet"
     kind = "predictions"
     fields = frozenset({"state", "predicted"})
-    spans_files = True
 
     def recognise(self, peek: Peek) -> bool:
         return False
@@ -84,23 +83,32 @@ class DocumentedStates(DialogueFormat):
         return (dialogue for _, dialogue in self.read_parts([part], notes))
 
     def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
-        """The dialogues of each file; Parquet files, which are cut by rows, are one table."""
-        for is_table, group in groupby(parts, key=lambda part: part.head(4) == b"PAR1"):
-            several = list(group)
-            for pieces in [several] if is_table else ([part] for part in several):
-                part = pieces[0]
-                try:
-                    contents = list(map(content_of, pieces))
-                    content = contents[0] if len(pieces) == 1 else list(chain.from_iterable(contents))
-                    mapping = documented_states(content)
-                except Misfit as error:
-                    advice = f"'dialgauge data map {part.name}' proposes a mapping"
-                    raise DialgaugeError(str(error), file=part.name, advice=advice) from None
-                side = mapping.field("predicted")
-                notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
-                reader = StateReader(mapping, part.name, documented=True)
-                for dialogue in reader.read(list(rows(content, mapping.rows, part.name)), notes):
-                    yield part, dialogue
+        for part in parts:
+            yield from ((part, dialogue) for dialogue in self._read([part], notes))
+
+    def _read(self, parts: Sequence[Part], notes: Notes) -> Iterator[Dialogue]:
+        """The dialogues of a file, or of files whose rows follow each other."""
+        first = parts[0]
+        try:
+            contents = list(map(content_of, parts))
+            content = contents[0] if len(parts) == 1 else list(chain.from_iterable(contents))
+            mapping = documented_states(content)
+        except Misfit as error:
+            advice = f"'dialgauge data map {first.name}' proposes a mapping"
+            raise DialgaugeError(str(error), file=first.name, advice=advice) from None
+        side = mapping.field("predicted")
+        notes.reading = Reading(mapping, either_side=side is not None and side.at not in PREDICTED)
+        reader = StateReader(mapping, first.name, documented=True)
+        return reader.read(list(rows(content, mapping.rows, first.name)), notes)
+
+
+class DocumentedTable(DocumentedStates):
+    """The same in Parquet files, which are cut by rows: a dialogue may begin in one and end in the next."""
+
+    spans_files = True
+
+    def read_parts(self, parts: Sequence[Part], notes: Notes) -> Iterator[tuple[Part, Dialogue]]:
+        return ((parts[0], dialogue) for dialogue in self._read(parts, notes))
 
 
 def documented_states(content: Any) -> Mapping:

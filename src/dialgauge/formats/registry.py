@@ -158,10 +158,10 @@ def recognise(part: Part, *, mapping_beside: bool = True) -> AnyFormat:
             f"{matching[0].name}",
             file=part.name,
         )
-    from dialgauge.formats.documented import log_misfit
+    from dialgauge.formats.documented import DocumentedTable, log_misfit
 
     if not (reason := _misfit(part)):
-        return _own(LAST_RESORT)
+        return DocumentedTable() if peek.table else _own(LAST_RESORT)
     reason = next((what for start, what in _STARTS.items() if peek.head.startswith(start)), "") or reason
     kind = " (it is a binary file)" if b"\x00" in peek.head[:4096] and not peek.table else ""
     advice = ""
