@@ -258,8 +258,6 @@ class Service(ServiceKeys, frozen=True, kw_only=True, dict=True):
     refers: dict[str, tuple[str, ...]] = {}
     #: Values are compared as MultiWOZ's are: other spellings are the same, an unknown cell fits any wish.
     multiwoz: bool = False
-    #: All that can be asked for, where that is other than what follows from the rest.
-    asks: tuple[str, ...] = ()
 
     @cached_property
     def wishes(self) -> dict[str, SearchSlot]:
@@ -272,8 +270,6 @@ class Service(ServiceKeys, frozen=True, kw_only=True, dict=True):
     @cached_property
     def askable(self) -> tuple[str, ...]:
         """All that can be asked for."""
-        if self.asks:
-            return self.asks
         name = (self.name_slot,) if self.name_slot else ()
         return tuple(dict.fromkeys((*self.answer, *self.search, *name, *self.gives)))
 
@@ -426,15 +422,10 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
     goals_file: Path | None = None
     draw: GoalDraw = GoalDraw()
     words: dict[str, SlotWords] = {}
-    folder: Path | None = None
     #: Everything that was read.
     files: tuple[str, ...] = ()
     #: Values and acts are MultiWOZ's.
     multiwoz: bool = False
-    #: Slots of which one of a few values is chosen, where that is not told by how many there are.
-    choices: tuple[str, ...] = ()
-    #: The acts of each side where they are others than follow from the services.
-    inventories: dict[str, Inventory] = {}
 
     def words_for(self, slot: str) -> SlotWords:
         """The words of a slot; empty ones where the domain says nothing."""
@@ -524,7 +515,7 @@ class Domain(Struct, frozen=True, kw_only=True, dict=True):
 
     def acts(self, speaker: str) -> Inventory:
         """The names of the acts of one side with the slots they can carry, ``""`` for none."""
-        return self.inventories.get(speaker) or self._acts[speaker]
+        return self._acts[speaker]
 
     @cached_property
     def _acts(self) -> dict[str, Inventory]:
@@ -551,22 +542,28 @@ _NO_WORDS = SlotWords()
 
 def _acts_of(service: Service) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Speaker, name and slots of every act of a service."""
-    takes = tuple(service.booking_slots)
-    gives = service.gives
-    yield "user", service.act_name("inform"), (*service.wishes, *takes, "")
-    yield "user", service.act_name("request"), service.askable
+    takes, gives = tuple(service.booking_slots), service.gives
+    name = (service.name_slot,) if service.name_slot else ()
     tellable = tuple(dict.fromkeys((*service.wishes, *service.answer)))
-    if service.rows is not None:
-        yield "system", service.act_name("inform"), (*tellable, CHOICE, *gives)
-        yield "system", service.act_name("offer"), tellable
-        yield "system", service.act_name("no_offer"), (*service.wishes, "")
-    else:
-        yield "system", service.act_name("inform"), gives
-    yield "system", service.act_name("request"), (*service.search, *takes)
-    if service.book:
-        name = (service.name_slot,) if service.name_slot else ()
-        yield "system", service.act_name("book"), (*name, *gives, "")
-        yield "system", service.act_name("no_book"), (*takes, "")
+    offered = service.rows is not None and not service.tells
+    yield "user", service.act_name("inform"), (*service.informable, *service.takes, "")
+    yield "user", service.act_name("request"), service.askable
+    of_system: list[tuple[Role, bool, tuple[str, ...]]] = [
+        ("inform", service.rows is not None, (*tellable, CHOICE, *gives)),
+        ("inform", service.rows is None, gives),
+        ("offer", offered, tellable),
+        ("recommend", offered, tellable),
+        ("select", offered, (*service.search, "")),
+        ("no_offer", offered, (*service.wishes, "")),
+        ("request", offered or not service.tells, tuple(service.search) or takes),
+        ("offer_booking", service.book is not None, (*name, "")),
+        ("ask_booking", service.book is not None, takes),
+        ("book", service.book is not None, (*name, *gives, *service.takes, "")),
+        ("no_book", service.book is not None, (*takes, "")),
+    ]
+    for role, has, slots in of_system:
+        if has and (act_name := service.act_name(role)):
+            yield "system", act_name, slots
 
 
 def _specs(service: Service) -> Iterator[tuple[str, SlotSpec]]:

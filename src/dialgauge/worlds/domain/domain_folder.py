@@ -13,7 +13,6 @@ from typing import Any, Literal, NoReturn
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from dialgauge.dialogue import DONTCARE
 from dialgauge.errors import DialgaugeError, nearest
@@ -92,8 +91,6 @@ class _File(Struct):
     goals: _Goals = field(default_factory=_Goals)
     words: dict[str, Any] = {}
     spelling: Literal["", "multiwoz"] = ""
-    choices: tuple[str, ...] = ()
-    acts: dict[Literal["user", "system"], dict[str, tuple[str, ...]]] = {}
     #: Keys of a folder that has tools, too: ``dialgauge.worlds.tools`` reads them.
     tools: Any = None
     data: Any = None
@@ -154,9 +151,7 @@ class _Reader:
                 )
             if key.lower() in services:
                 self.refuse(f"the service '{key}' appears twice, but for capital letters", "services", key)
-            service = self._service(key, given)
-            asks = content.acts.get("user", {}).get(service.act_name("request"), ())
-            services[key.lower()] = replace(service, asks=asks)
+            services[key.lower()] = self._service(key, given)
         if not services:
             self.refuse("there are no services to search or book", "services")
         for key, service in zip(content.services, services.values(), strict=True):
@@ -175,11 +170,8 @@ class _Reader:
             goals_file=None if goals.draw is not None else self._file(goals.file, _GOALS_FILE, "goals", "file"),
             draw=self._draw(goals.draw or GoalDraw(), services),
             words=self._words(services),
-            folder=self._folder,
             files=tuple(self._files),
             multiwoz=self._multiwoz,
-            choices=content.choices,
-            inventories={str(side): acts for side, acts in content.acts.items()},
         )
 
     def _check_name(self, name: str, what: str, *location: str) -> None:
