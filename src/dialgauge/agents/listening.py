@@ -20,6 +20,7 @@ from dialgauge.agents.vocabulary import (
     Vocabulary,
     Words,
     is_any,
+    joined,
     phrase_of,
 )
 from dialgauge.dialogue import DONTCARE, Act, Call, Turn
@@ -38,9 +39,7 @@ _GENERAL = {
     "negate": re.compile(r"^\W*(?:no|nope)\b", re.IGNORECASE),
 }
 _ASKS = re.compile(
-    r"\?|:\s*$|\b(?:tell|give|send|let) (?:me|us)\b|\bplease (?:specify|choose|enter|provide)\b|\bfind out\b"
-    r"|\b(?:i|we) (?:need|want) (?:the|your|its)\b|\byour\b|\benter\b",
-    re.IGNORECASE,
+    r"\?|:\s*$|\b(?:tell|give|send|let) (?:me|us)\b|\bfind out\b|\b(?:i|we) (?:need|want) (?:the|its)\b", re.IGNORECASE
 )
 _ANY = re.compile(
     r"\bany\b|\b(?:do(?:es)?n'?t|do(?:es)? not) (?:really )?(?:care|mind|matter)\b|\bno preference\b", re.IGNORECASE
@@ -298,9 +297,7 @@ class AnswerReader:
         if any(slot.same(place.value, truth_) for place in self._reading.told[slot.name]):
             return True
         if slot.kind == "code":
-            return "".join(filter(str.isalnum, truth_.lower())) in "".join(
-                filter(str.isalnum, self._reading.text.text.lower())
-            )
+            return joined(truth_) in joined(self._reading.text.text)
         phrase = phrase_of(truth_)
         return any(True for _ in self._reading.text.find({phrase: truth_}, len(phrase)))
 

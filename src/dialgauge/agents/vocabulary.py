@@ -157,7 +157,7 @@ class SlotWords:
 
     @cached_property
     def _codes(self) -> dict[str, str]:
-        return {_joined(value): value for value in self.values}
+        return {joined(value): value for value in self.values}
 
     def read(self, text: Words) -> list[Place]:
         """All that can be a value of the slot, as the domain writes it; a time with two meanings as "3:03|15:03"."""
@@ -170,7 +170,7 @@ class SlotWords:
                 return [Place(word, at, at + 1) for at, word in enumerate(text.words) if word in DAYS]
             case "code":
                 found = text.places(self.form or _CODE)
-                return [Place(self._codes.get(_joined(place.value), place.value), *place[1:]) for place in found]
+                return [Place(self._codes.get(joined(place.value), place.value), *place[1:]) for place in found]
             case _:
                 return list(text.find(self.phrases, self._longest))
 
@@ -186,7 +186,7 @@ class SlotWords:
     def may_be_told(self, words: Collection[str], truth: str) -> bool:
         """Could one of the words tell the value, in whatever wording?"""
         if self.kind == "code":
-            parts = {word for word in words if any(map(str.isdigit, word)) and _joined(word) in _joined(truth)}
+            parts = {word for word in words if any(map(str.isdigit, word)) and joined(word) in joined(truth)}
             return bool(parts | _AMOUNTS.intersection(words))
         if self.kind in ("number", "time"):
             one = "one" in words and not {"1", "01", "13"}.isdisjoint(phrase_of(truth.replace(":", " ")))
@@ -202,7 +202,7 @@ class SlotWords:
             return minutes(truth) in {minutes(time) for time in told.split("|")}
         if self.kind == "number" and _amount(truth) is not None:
             return _amount(told) == _amount(truth)
-        return _joined(told) == _joined(truth) if self.kind == "code" else phrase_of(told) == phrase_of(truth)
+        return joined(told) == joined(truth) if self.kind == "code" else phrase_of(told) == phrase_of(truth)
 
 
 def _like(code: str) -> re.Pattern[str]:
@@ -213,7 +213,8 @@ def _like(code: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){'[ -]?'.join(signs)}(?!\w)")
 
 
-def _joined(text: str) -> str:
+def joined(text: str) -> str:
+    """The letters and digits of a code, in small letters."""
     return "".join(filter(str.isalnum, text.lower()))
 
 

@@ -170,13 +170,8 @@ def _booking_told(talk: _ServiceTalk, reader: AnswerReader, call: Call) -> Itera
 
 
 def _row_named(talk: _ServiceTalk, name: str, calls: Sequence[Call]) -> Mapping[str, str] | None:
-    """The row of a name; of several, the one that was found, then the one that fits what the user said."""
+    """The row of a name; of several one that was found."""
     service = talk.words.service
-    rows = [row for row in service.rows or () if row.get(service.name_slot) == name]
-    if len(rows) > 1:
-        matches = [service.rows[number] for call in calls for number in call.rows] if service.rows else []
-        rows = [row for row in rows if row in matches] or rows
-    if len(rows) > 1:
-        wishes = {slot: value for slot, value in talk.said.items() if slot in service.search}
-        rows = sorted(rows, key=lambda row: -sum(row.get(slot) == value for slot, value in wishes.items()))
-    return rows[0] if rows else talk.row
+    named = [row for row in service.rows or () if row.get(service.name_slot) == name]
+    found = [service.rows[number] for call in calls for number in call.rows] if service.rows else []
+    return next(iter([row for row in named if row in found] or named), talk.row)
