@@ -66,7 +66,7 @@ def _bare(value: str) -> str:
     return re.sub(r"[\s\-'\":]", "", value.removeprefix("the ").replace("b and b", "bed and breakfast"))
 
 
-#: Slots and values that are kept as they were normalised, so that memory has a bound.
+#: Slots that are kept as they are compared, so that memory has a bound.
 _MOST_KNOWN = 100_000
 
 
@@ -104,11 +104,6 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     @cached_property
-    def _known(self) -> dict[tuple[Pair, tuple[str, ...], Side], tuple[str, ...]]:
-        """What was normalised lately: guards and encoders of several systems ask for the same values."""
-        return {}
-
-    @cached_property
     def _concerning(self) -> dict[tuple[Pair, Side], list[ValueRule]]:
         """The value rules of each slot that was asked for."""
         return {}
@@ -137,15 +132,6 @@ class Profile(Struct, frozen=True, kw_only=True, dict=True):
 
     def normalise(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         """The acceptable values of a renamed slot, in order and without repetition; empty when the slot is absent."""
-        key = (pair, values, side)
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            known = self._known[key] = self._normalised(pair, values, side)
-        return known
-
-    def _normalised(self, pair: Pair, values: tuple[str, ...], side: Side) -> tuple[str, ...]:
         rules = self._concerning.get((pair, side))
         if rules is None:
             rules = self._concerning[pair, side] = [rule for rule in self.values if rule.concerns(pair, side)]
