@@ -130,7 +130,8 @@ def value_text(score: Score) -> str:
 def _worked(card: Card[Any]) -> Iterator[str]:
     found = list(forms(card.name))
     if not found:
-        raise LookupError(f"no example computes {card.name}: name a command that does in its room's {FILE}")
+        yield f"The commands of the examples do not compute it; name one that does in its room's {FILE}."
+        return
     first = _telling(found)
     yield "```{.text .command}\n" + "\n".join(first.example.commands) + "\n```"
     yield _where_files_are(first.example)
