@@ -95,8 +95,8 @@ class ToolParameter(Struct, frozen=True):
     """One parameter: its type, and whether it may be left out."""
 
     type: Any
+    schema: dict[str, Any]
     required: bool = True
-    about: str = ""
 
 
 class Tool(Struct, frozen=True, kw_only=True):
@@ -146,16 +146,12 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     def schema(self) -> dict[str, Any]:
         """Name, description and JSON Schema of the parameters, as models are told."""
-        properties = {
-            name: {**_schema_of(parameter.type), **({"description": parameter.about} if parameter.about else {})}
-            for name, parameter in self.parameters.items()
-        }
         return {
             "name": self.name,
             "description": self.about,
             "parameters": {
                 "type": "object",
-                "properties": properties,
+                "properties": {name: parameter.schema for name, parameter in self.parameters.items()},
                 "required": [name for name, parameter in self.parameters.items() if parameter.required],
                 "additionalProperties": False,
             },
@@ -198,11 +194,14 @@ def _tool_from(name: str, function: Callable[..., Any], file: str) -> Tool:
     for each in declared[1:]:
         if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY) or each.name not in hints:
             raise unfit(f"the parameter '{each.name}' of the tool {name} needs a name and a type: {_TYPES}")
-        if odd := _unknown_type(hints[each.name]):
-            raise unfit(f"the parameter '{each.name}' of the tool {name} has the type {odd}; allowed are {_TYPES}")
-        parameters[each.name] = ToolParameter(
-            hints[each.name], each.default is each.empty, described.get(each.name, "")
-        )
+        try:
+            schema = _schema_of(hints[each.name])
+        except TypeError as error:
+            message = f"the parameter '{each.name}' of the tool {name} has the type {error}; allowed are {_TYPES}"
+            raise unfit(message) from error
+        if about_it := described.get(each.name):
+            schema = {**schema, "description": about_it}
+        parameters[each.name] = ToolParameter(hints[each.name], schema, each.default is each.empty)
     return Tool(name=name, about=about, parameters=parameters, marks=_marks_of(function), function=function)
 
 
@@ -219,7 +218,7 @@ def _docstring_parts(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _schema_of(hint: Any) -> dict[str, Any]:
-    """The JSON Schema of a type."""
+    """The JSON Schema of a type; a TypeError names the part of it that a tool cannot have."""
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     origin, parts = get_origin(hint), get_args(hint)
@@ -242,25 +241,9 @@ def _schema_of(hint: Any) -> dict[str, Any]:
         }
     if hint is list or origin is list:
         return {"type": "array", **({"items": _schema_of(parts[0])} if parts else {})}
-    return {"type": "object", **({"additionalProperties": _schema_of(parts[1])} if len(parts) == 2 else {})}
-
-
-def _unknown_type(hint: Any) -> str | None:
-    """The part of a type that a tool cannot have; None where all of it can be checked."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if hint in _SCALARS or hint in _ANYTHING or origin is Literal or hint in (list, dict):
-        return None
-    if is_typeddict(hint):
-        inner: tuple[Any, ...] = tuple(get_type_hints(hint, include_extras=True).values())
-    elif origin in (list, Union, types.UnionType):
-        inner = parts
-    elif origin in (Annotated, Required, NotRequired):
-        inner = parts[:1]
-    elif origin is dict and len(parts) == 2 and parts[0] is str:
-        inner = parts[1:]
-    else:
-        return getattr(hint, "__name__", str(hint))
-    return next((problem for part in inner if (problem := _unknown_type(part))), None)
+    if hint is dict or (origin is dict and parts[0] is str):
+        return {"type": "object", **({"additionalProperties": _schema_of(parts[1])} if parts else {})}
+    raise TypeError(getattr(hint, "__name__", str(hint)))
 
 
 # ``calculate`` of airline and retail: Python's arithmetic on numbers, without anything else of Python. Values are
