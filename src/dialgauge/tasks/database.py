@@ -66,6 +66,8 @@ class TownTable:
         self.rows = [_plain(row, _NOT_ASKED[domain]) for row in rows]
         self.everything = (1 << len(self.rows)) - 1
         self._fitting: dict[tuple[str, str], int] = {}
+        #: Answers by constraints: the dialogues of a system ask for few different ones.
+        self._answers: dict[tuple[tuple[str, str], ...], int] = {}
         #: For each column its values, each with the rows that have it.
         self.columns: dict[str, dict[str, int]] = {}
         for number, row in enumerate(self.rows):
@@ -78,11 +80,14 @@ class TownTable:
 
     def answer(self, constraints: Mapping[str, str]) -> int:
         """The rows that fit, as bits. Slots that are no column and values that say "any" constrain nothing."""
-        answer = self.everything
-        for slot, value in constraints.items():
-            if slot in self.columns and value not in DONT_CARE:
-                answer &= self._fit(slot, normal_value(slot, value))
-        return answer
+        key = tuple(constraints.items())
+        if key not in self._answers:
+            answer = self.everything
+            for slot, value in key:
+                if slot in self.columns and value not in DONT_CARE:
+                    answer &= self._fit(slot, normal_value(slot, value))
+            self._answers[key] = answer
+        return self._answers[key]
 
     @property
     def id_column(self) -> str:
