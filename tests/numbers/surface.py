@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -694,12 +695,34 @@ def failed_dialogues(run: dialgauge.Run) -> dict[str, int | None]:
     return dict(rows(run, "failures", "dialogue", "turn"))
 
 
+#: The bar of Figure 3 that shows a behaviour (specification, section 9).
+OUTSIDE_BARS = {
+    "auto_matched_value": "auto_matched",
+    "auto_matched_slot": "auto_matched",
+    "auto_matched_slot_value_pair": "auto_matched",
+    "elicited_by_booking_failure": "sys_book",
+    "elicited_by_booking_acceptance": "sys_book",
+    "elicited_by_sys_offer": "sys_offer",
+    "elicited_by_sys_question": "sys_q",
+    "elicited_by_recommendation": "sys_recom",
+    "unmatched": "nomatch",
+    "first_turn": "first_turn_nomatch",
+}
+
+
 def user_figures(run: dialgauge.Run) -> dict[str, Any]:
     """Figures 1 to 7 of the GCDF1 paper as numbers."""
     from dialgauge import users as room
 
     figures = {figure.key: msgspec.to_builtins(figure) for figure in room.paper_figures(run)}
-    return {**figures, "sets": dict(room.goals_per_domain_set(run)), "constraints": room.constraint_counts(run)}
+    sets = Counter("+".join(sorted(domains)) for (domains,) in rows(run, "conversation_facts", "domains"))
+    constraints: dict[str, Any] = {}
+    for label, domain, slot, item in rows(run, "behaviours", "behaviour", "domain", "slot", "item"):
+        tree, _, name = label.rpartition("/")
+        if tree == "constraints_not_in_goal":
+            of_slot = constraints.setdefault(OUTSIDE_BARS[name], {}).setdefault(domain, {}).setdefault(slot, Counter())
+            of_slot[item] += 1
+    return {**figures, "sets": dict(sets), "constraints": constraints}
 
 
 def likeness(people: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from dialgauge.users.figures import (
         BAR_WORDS as BAR_WORDS,
         PaperFigure as PaperFigure,
-        constraint_counts as constraint_counts,
-        goals_per_domain_set as goals_per_domain_set,
         paper_figures as paper_figures,
     )
     from dialgauge.users.gcdf1_results import gcdf1_tree as gcdf1_tree

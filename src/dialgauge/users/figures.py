@@ -147,22 +147,6 @@ def paper_figure(run: Run, key: str) -> PaperFigure:
     return PaperFigure(key, FIGURES[key], "goals", {"goals": {name: float(goals[name]) for name in sorted(goals)}})
 
 
-def goals_per_domain_set(run: Run) -> Counter[str]:
-    """How many goals have exactly which domains, written ``hotel+train``."""
-    return Counter("+".join(sorted(domains)) for _, domains in _goals(run))
-
-
-def constraint_counts(run: Run) -> dict[str, dict[str, dict[str, dict[str, int]]]]:
-    """For Figure 3: bar to domain to slot to constraint to the number of records."""
-    bar_of = _bar_of("3")
-    counts: dict[str, dict[str, dict[str, dict[str, int]]]] = {}
-    for label, domain, slot, item in _rows(run, "behaviours", "behaviour", "domain", "slot", "item"):
-        if label in bar_of:
-            of_slot = counts.setdefault(bar_of[label], {}).setdefault(domain, {}).setdefault(slot, {})
-            of_slot[item] = of_slot.get(item, 0) + 1
-    return counts
-
-
 def figure_table(figure: PaperFigure) -> Table:
     """A figure's numbers: a row for each bar, a column for each domain; shares with their 95% intervals."""
     share = figure.unit == "percent"
