@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
@@ -81,4 +86,14 @@ def test_house_profiles_do_not_change_without_a_new_version(name: str) -> None:
     assert profile_named(name).label == LABELS[name]
 
 
-# -- profiles of other packages --------------------------------------------------------------------------------------
+def test_no_two_places_of_the_database_become_one_under_llm(shared_data: Path) -> None:
+    profile = profile_named("llm")
+    canon = profile_named("canon")
+    kept: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind in ("hotel", "restaurant", "attraction"):
+        table = next((shared_data / "multiwoz21/db").glob(f"{kind}_db*"))
+        for name in {row["name"] for row in json.loads(gzip.decompress(table.read_bytes()))}:
+            before = canon.normalise((kind, "name"), (name,), "gold")
+            kept[kind, profile.normalise((kind, "name"), (name,), "gold")[0]].update(before)
+    assert len(kept) > 200
+    assert {pair: names for pair, names in kept.items() if len(names) > 1} == {}
