@@ -16,7 +16,7 @@ from dialgauge.comparison.testing import RESAMPLES, compare_scores
 from dialgauge.dialogue import dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import measure_of_kind
-from dialgauge.report import system_names
+from dialgauge.report import part_of, system_names
 from dialgauge.runs import Run, Store
 from dialgauge.stats import Floats, VectorSums
 from dialgauge.text import REMARK, Note, counted
@@ -131,7 +131,8 @@ def _on_what_all_have(scores: PairedScores, runs: Mapping[str, Run], pairing: Pa
     notes = [
         Note(
             "uncounted",
-            f"{', '.join(named)}: compared without the {counted(len(dialogues), pairing.unit)} that some system lacks",
+            f"{', '.join(name for name in named if not part_of(name)) or 'parts'}: compared without the "
+            f"{counted(len(dialogues), pairing.unit)} that some system lacks",
         )
         for dialogues, named in left_out.items()
     ]

@@ -52,25 +52,21 @@ class Pages:
     library: Library
 
     def runs(self, asked: Mapping[str, str]) -> Page:
-        """All runs, those that can be compared in one table."""
+        """All runs, the newest first, those that can be compared in one table."""
         every = [(run, self.library.annotations(run).tags) for run in self.library.runs()]
         shown = [(run, tags) for run, tags in every if _fits(run, tags, asked)]
         groups: dict[tuple[object, ...], list[_Tagged]] = {}
         for run, tags in shown:
             groups.setdefault(self.library.group_of(run), []).append((run, tags))
-        alone: dict[str, list[_Tagged]] = {}
-        for own in groups.values():
-            if len(own) == 1:
-                alone.setdefault(own[0][0].kind, []).extend(own)
-        several = sorted((own for own in groups.values() if len(own) > 1), key=lambda own: -len(own))
-        made = [*map(_group_table, several), *map(_single_table, alone.values())]
+        lists: dict[object, list[_Tagged]] = {}
+        for key, own in groups.items():
+            lists.setdefault(key if len(own) > 1 else own[0][0].kind, []).extend(own)
+        made = (_group_table(own) if key in groups else _single_table(own) for key, own in lists.items())
         tables = {f"group-{number}": table for number, table in enumerate(made)}
-        folder = str(self.library.store.folder)
+        some = f"{len(shown):,} of " if len(shown) < len(every) else ""
         return Page(
             title="Runs",
-            verdict=f"{len(shown):,} of {counted(len(every), 'run')} in {folder}."
-            if every
-            else f"No runs in {folder}.",
+            verdict=f"{some}{counted(len(every), 'run')} in {self.library.store.folder}.",
             warnings=self.library.problems(),
             tables=tables,
             choices=_run_choices(every, asked),
@@ -176,7 +172,6 @@ def _run_choices(every: Sequence[_Tagged], asked: Mapping[str, str]) -> list[Cho
 def _group_table(group: Sequence[_Tagged]) -> Table:
     """Runs that can be compared, the best first, to choose from."""
     measure, table = _run_table(group, ", ".join([kind_named(group[0][0].kind).heading, *_measured_on(group[0][0])]))
-    table.chosen_from = True
     names = system_names([run for run, _ in group])
     rows = sorted(zip(names, group, strict=True), key=lambda row: _goodness(row[1][0], measure))
     for name, (run, tags) in rows:
@@ -185,10 +180,10 @@ def _group_table(group: Sequence[_Tagged]) -> Table:
 
 
 def _single_table(group: Sequence[_Tagged]) -> Table:
-    """Runs of one kind of which none can be compared with another, the newest first."""
+    """Runs of one kind that are each about other dialogues, the newest first."""
     measure, table = _run_table(group, kind_named(group[0][0].kind).heading)
     if len(group) > 1:
-        table.notes.append("Each of these runs is about dialogues of its own, so no two of them can be compared.")
+        table.notes.append("These runs are about different dialogues; a comparison takes those that they share.")
     for run, tags in group:
         name = ", ".join([run.name, *_measured_on(run)]) if len(group) > 1 else run.name
         table.add(*_run_row(name, run, tags, measure))
@@ -201,7 +196,7 @@ def _run_table(group: Sequence[_Tagged], title: str) -> tuple[str, Table]:
     measure = next((name for name in headline for run, _ in group if name in run.scores), "")
     spare = [Column(name, spare=place) for place, name in enumerate(("scored", "tags", "created"), start=1)]
     chart = Chart("intervals", (measure,)) if measure else None
-    return measure, Table(title, ["run", Column(measure or "score"), *spare], chart=chart)
+    return measure, Table(title, ["run", Column(measure or "score"), *spare], chart=chart, chosen_from=True)
 
 
 def _run_row(name: str, run: Run, tags: Sequence[str], measure: str) -> list[Cell | str]:
