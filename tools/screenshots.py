@@ -66,7 +66,9 @@ def main() -> None:
                 for width in WIDTHS:
                     target = folder / f"{name}-{theme}-{width}.png"
                     take(browser, address, theme, (width, HEIGHT), target, whole=asked.whole)
-        for name, theme, size in SHOWN if asked.store is None else ():
+        for name, theme, size in SHOWN:
+            if asked.store is not None or name not in found:
+                continue
             target = IMAGES / f"explorer-{_CALLED.get(name, name)}-{theme}-{size}.png"
             take(browser, found[name], theme, SIZES[size], target)
         browser.close()
