@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from dialgauge.agents import MAX_EXCHANGES, SYSTEM_QUIT, TOKEN_BUDGET
 from dialgauge.dialogue import Blame, Call
 from dialgauge.intents import INFORM, NO_OFFER, REFUSING
+from dialgauge.lab.blame.reasons import Cause
 from dialgauge.lab.blame.record import DomainRecord, TalkRecord, Word, about, alike, names_one, same_slot
+from dialgauge.tasks import ACTS_READ
 from dialgauge.values import constrains
 from dialgauge.worlds.domain import SEARCH
 
@@ -52,10 +55,23 @@ class Excuses:
         return None
 
     def cut_off(self, slot: str) -> Blame | None:
-        """A limit cut the conversation off while the user was at it."""
+        """A limit cut the conversation off while the user was at it; due to the side that misheard most turns, if any.
+
+        Of a system that speaks freely what was heard is our own reading, which is nobody's fault.
+        """
         outcome, since = self._talk.dialogue.ended, self._record.last_turn
         if outcome.reason not in _CUT_OFF:
             return None
+        lost: list[tuple[int, Cause]] = [
+            (at, "said_not_heard" if turn.speaker == "user" else "answered_not_heard")
+            for at, turn in enumerate(self._talk.turns)
+            if turn.heard is not None and set(turn.heard) != set(turn.acts or ()) and ACTS_READ not in outcome.facts
+        ]
+        if lost:
+            counts = Counter(cause for _, cause in lost)
+            first, cause = min(lost, key=lambda pair: (-counts[pair[1]], pair[0]))
+            about_it = (slot, str(counts[cause]), _CUT_OFF[outcome.reason])
+            return self._record.blame("turns_lost", first, *about_it, cause=cause)
         turns = [turn for turn in self._talk.turns if turn.speaker == "user"]
         if since is not None and about([turn for turn in self._talk.turns[since + 1 :] if turn.speaker == "user"], ""):
             return None  # it had gone on to other things

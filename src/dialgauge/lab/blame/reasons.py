@@ -84,8 +84,10 @@ _WORDS_BY_CAUSE: dict[Cause, dict[str, str]] = {
         "all_held": "Every link that the record shows held.",
     },
 }
+#: Of the side that misheard most turns.
+_LOST = "From turn {turn} on {1} of the turns were misheard, until {2}."
 CAUSE_OF = {code: cause for cause, words in _WORDS_BY_CAUSE.items() for code in words}
-WORDS = {code: text for words in _WORDS_BY_CAUSE.values() for code, text in words.items()}
+WORDS = {"turns_lost": _LOST} | {code: text for words in _WORDS_BY_CAUSE.values() for code, text in words.items()}
 _MOST_ARGUMENTS = 4
 
 
