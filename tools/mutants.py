@@ -43,7 +43,7 @@ PACKAGE = ROOT / "src" / "dialgauge"
 TARGETS = (
     "measures/*.py", "stats/*.py", "values/*.py", "tasks/rules.py",
     *(f"tasks/recordings/{name}.py" for name in ("compat", "strict", "tracker")),
-    *(f"users/{name}.py" for name in ("acts", "causes", "normalise", "patterns", "rules", "scorer", "talk",
+    *(f"users/{name}.py" for name in ("acts", "causes", "normalise", "rules", "scorer", "talk",
                                       "verdicts")),
 )  # fmt: skip
 #: The test files that can notice a mutant of a file, by patterns; the first that fits counts. They are in tests/numbers
