@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,3 +176,49 @@ def test_a_system_of_one_domain_scores(shared_data: Path) -> None:
         for one in dialgauge.read(shared_data / "dst_predictions" / "augpt.json.gz").dialogues
     }
     assert not kinds(gold, predicted) & {"turns", "ids"}
+
+
+def every_other(first: int) -> list[dict[str, Any]]:
+    """Rows of every other user turn, whose numbers could also be those of all turns, both speakers counted."""
+    return [
+        {"dialogue_id": name, "turn": turn + first, "pred": state}
+        for name, turns in GOLD.items()
+        for turn, state in list(enumerate(turns))[:5:2]
+    ]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_turns_by_two_that_may_be_every_other_turn_are_refused_until_somebody_says(first: int) -> None:
+    step_1, step_2 = (f"shift={first},step={step}" if first else f"step={step}" for step in (1, 2))
+    with pytest.raises(dialgauge.DialgaugeError) as stopped:
+        dialgauge.score(GOLD, {"mine": every_other(first)}, measures="JGA")
+    assert f"--turns {step_1} " in str(stopped.value) and f"--turns {step_2} " in str(stopped.value)
+    [run] = dialgauge.score(GOLD, {"mine": every_other(first)}, measures="JGA", turns=step_1).runs
+    assert run["JGA"] == 1
+    accepted = dialgauge.score(GOLD, {"mine": every_other(first)}, measures="JGA", turns=step_2, accept="turns")
+    assert accepted.runs[0]["JGA"] < 0.5
+
+
+def test_a_file_without_first_turns_is_taken_as_it_is_numbered() -> None:
+    rows = [
+        {"dialogue_id": name, "turn": turn, "pred": state}
+        for name, turns in GOLD.items()
+        for turn, state in enumerate(turns)
+        if turn
+    ]
+    with pytest.raises(dialgauge.DialgaugeError, match="--turns shift=0 takes the numbers as they are"):
+        dialgauge.score(GOLD, {"mine": rows}, measures="JGA")
+    [run] = dialgauge.score(GOLD, {"mine": rows}, measures="JGA", turns="shift=0").runs
+    assert run["JGA"] == 1
+    with pytest.raises(dialgauge.DialgaugeError, match=r"shift is the number of the first turn \(0, 1, ...\)"):
+        dialgauge.score(GOLD, {"mine": rows}, measures="JGA", turns="shift=-1")
+
+
+def test_no_option_mends_columns_of_a_file_that_disagree() -> None:
+    rows = [
+        {"dialogue_id": name, "turn": turn, "gold": state, "pred": before}
+        for name, turns in GOLD.items()
+        for turn, (before, state) in enumerate(zip([{}, *turns], turns, strict=False))
+    ]
+    with pytest.raises(dialgauge.DialgaugeError, match="move one of the two by a turn"):
+        dialgauge.score(None, {"mine": rows}, measures="JGA")

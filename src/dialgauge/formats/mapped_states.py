@@ -58,7 +58,8 @@ class StateReader:
         mapping = self._mapping
         if notes.reading is not None:
             notes.reading.mapping, notes.reading.unread = mapping, unread_fields(mapping, chosen[:200])
-        notes.numbered_from = max(notes.numbered_from, (mapping.field("turn") or Field()).first)
+        turn = mapping.field("turn") or Field()
+        notes.numbered = max(notes.numbered, (turn.first, turn.step))
         for name, turns in numbered.items():
             try:
                 yield Dialogue(id=name, turns=tuple(self._turns(name, sorted(turns.items()), sides, notes)))

@@ -31,8 +31,8 @@ class Notes:
         self.refused: list[DialgaugeError] = []
         #: How a mapping, or the common names, read the file.
         self.reading: Reading | None = None
-        #: The number of the first turns in a file that numbers them one by one.
-        self.numbered_from = 0
+        #: The number that a file gives to first turns, and the distance to the next.
+        self.numbered = (0, 1)
         self._tolerant = tolerant
 
     def add(self, what: str, count: int = 1) -> None:

@@ -55,7 +55,7 @@ def check_notes(
 
     The coder says which states are the same. ``inventory`` has the slots that the profile or an ontology knows.
     """
-    stops, notes = list(_other_ids(system.aligned.coverage)), list[Note]()
+    stops, notes = [*_two_readings(system), *_other_ids(system.aligned.coverage)], list[Note]()
     if system.gold is not None and system.predicted.kind != "judged":
         states = _states(system, system.gold, coder)
         for note, advice, firm in _shifted_turns(system, states):
@@ -127,16 +127,38 @@ def _shifted_turns(system: System, states: _States) -> Iterable[tuple[Note, str,
     message = (
         f"{moved:,} of {counted(turns, 'prediction')} equal gold's state of {where}, and {right:,} that of their own"
     )
-    advice = _counting_advice(_fitting(gold, system.predicted, states), system.given.numbered_from)
+    if system.gold_corpus.dialogues is system.dialogues:
+        advice = "gold and predictions of a row disagree, which no option can mend: move one of the two by a turn"
+    elif shift == 1 and system.given.numbered == (1, 1):
+        advice = "read as from 1; --turns shift=0 takes the numbers as they are"
+    else:
+        advice = _counting_advice(_fitting(gold, system.predicted, states), Counting(*system.given.numbered))
     yield Note(TURNS, message), advice, firm
 
 
-def _counting_advice(fitting: Mapping[Counting, int], numbered_from: int) -> str:
+def _counting_advice(fitting: Mapping[Counting, int], read: Counting) -> str:
     best = max(COUNTINGS, key=fitting.__getitem__)
-    if best == AS_READ or fitting[best] <= 2 * fitting[AS_READ]:
+    named = Counting(read.shift + read.step * best.shift, read.step * best.step)
+    if best == AS_READ or fitting[best] <= 2 * fitting[AS_READ] or named.step > 2:
         return "give each turn the number that it has in gold"
-    named = Counting(best.shift + numbered_from) if best.step == 1 else best
     return f"--turns {named} counts them from {named.shift}{' in steps of 2' if named.step == 2 else ''}"
+
+
+def _two_readings(system: System) -> Iterable[tuple[Note, str]]:
+    """A file that has every other number, where gold has turns of these numbers, too: are turns left out?"""
+    first, step = system.given.numbered
+    if step == 1 or system.given.recounted or system.given.mapping_sha256 or system.gold is None:
+        return
+    places = system.gold.places()
+    sizes = [
+        (size, system.gold.sizes[places[key]])
+        for key, size in zip(system.predicted.keys, system.predicted.sizes, strict=True)
+        if key in places
+    ]
+    if any(size > 1 for size, _ in sizes) and all(step * (size - 1) < wanted for size, wanted in sizes):
+        shift = f"shift={first}," if first else ""
+        message = f"its turns {first}, {first + 2}, ... may be all user turns, or every other one"
+        yield Note(TURNS, message), f"--turns {shift}step=2 reads them as all, --turns {shift}step=1 as every other"
 
 
 def _other_ids(coverage: TurnCoverage) -> Iterable[tuple[Note, str]]:

@@ -79,8 +79,10 @@ class SystemInput(Struct, frozen=True, eq=False, dict=True):
     #: The file of the mapping that read it, and its checksum.
     mapping: str = ""
     mapping_sha256: str = ""
-    #: The number that the file gives to what was read as its first turns.
-    numbered_from: int = 0
+    #: The number that the file gives to what was read as its first turns, and the distance to the next.
+    numbered: tuple[int, int] = (0, 1)
+    #: Whether a person said how turns are numbered.
+    recounted: bool = False
     #: What a mapping says of turns without a row.
     missing: str = ""
     #: What was changed as asked.
@@ -187,7 +189,7 @@ def _of_corpus(corpus: Corpus, name: str, path: str) -> SystemInput:
         reading.line(gold=gold) if reading else "",
         reading.source if reading else "",
         reading.sha256 if reading else "",
-        notes.numbered_from,
+        notes.numbered,
         reading.mapping.missing if reading else "",
     )
 
@@ -282,7 +284,7 @@ def load_parts(source: str | Path, name: str, format: str | None, workers: Worke
         path=str(source),
         remarks=tuple(remarks.values()),
         read_as=f"{first.read_as}{others}",
-        numbered_from=max(part.numbered_from for part in parts),
+        numbered=max(part.numbered for part in parts),
     )
 
 

@@ -147,24 +147,24 @@ COUNTINGS = (AS_READ, Counting(1), Counting(2), Counting(0, 2), Counting(1, 2))
 
 
 def recounted(system: SystemInput, turns: str) -> SystemInput:
-    """The turns of a system counted as ``shift=1``, ``step=2`` or both say, where its file numbers the first so."""
+    """The turns of a system by the numbers of its file, counted as ``shift=1``, ``step=2`` or both say."""
     values = {"shift": 0, "step": 1}
     for part in turns.split(","):
         name, _, number = part.strip().partition("=")
         if name not in values or not _TURN_OFFSET.fullmatch(number):
-            lacking = "; a file that lacks the first turns needs them, with empty states" if "=-" in turns else ""
-            raise DialgaugeError(f"--turns must be shift=1, step=2 or shift=1,step=2 (got '{turns}'){lacking}")
+            raise DialgaugeError(
+                "--turns: shift is the number of the first turn (0, 1, ...), step the distance to the next (1 or 2), such "
+                f"as shift=0, step=1 or shift=1,step=2 (got '{turns}')"
+            )
         values[name] = int(number)
     if values["step"] not in (1, 2):
         raise DialgaugeError(f"--turns: a step is 1 or 2 (got {values['step']})")
-    counting = Counting(**values)
-    if counting.step == 1:
-        counting = Counting(counting.shift - system.numbered_from)
+    counting, (first, step) = Counting(**values), system.numbered
     made = []
     for dialogue in system.dialogues:
-        places = {counting.place(number): turn for number, turn in enumerate(dialogue.user_turns())}
+        places = {counting.place(first + step * at): turn for at, turn in enumerate(dialogue.user_turns())}
         length = max((place for place in places if place is not None), default=-1) + 1
         moved = tuple(places.get(place, Turn(speaker="user")) for place in range(length))
         made.append(replace(dialogue, turns=moved))
     note = Note("renumbered", f"turns counted as asked: --turns {turns}")
-    return replace(system, dialogues=made, notes=(*system.notes, note))
+    return replace(system, dialogues=made, numbered=counting, recounted=True, notes=(*system.notes, note))
