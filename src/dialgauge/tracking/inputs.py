@@ -81,10 +81,10 @@ class SystemInput(Struct, frozen=True, eq=False, dict=True):
     mapping_sha256: str = ""
     #: The number that the file gives to what was read as its first turns, and the distance to the next.
     numbered: tuple[int, int] = (0, 1)
-    #: Whether a person said how turns are numbered.
-    recounted: bool = False
     #: What a mapping says of turns without a row.
     missing: str = ""
+    #: Whether a person said how turns are numbered.
+    recounted: bool = False
     #: What was changed as asked.
     notes: tuple[Note, ...] = ()
 

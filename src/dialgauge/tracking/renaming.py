@@ -153,8 +153,8 @@ def recounted(system: SystemInput, turns: str) -> SystemInput:
         name, _, number = part.strip().partition("=")
         if name not in values or not _TURN_OFFSET.fullmatch(number):
             raise DialgaugeError(
-                "--turns: shift is the number of the first turn (0, 1, ...), step the distance to the next (1 or 2), such "
-                f"as shift=0, step=1 or shift=1,step=2 (got '{turns}')"
+                "--turns: shift is the number of the first turn (0, 1, ...), step the distance to the next (1 or 2), "
+                f"such as shift=0, step=1 or shift=1,step=2 (got '{turns}')"
             )
         values[name] = int(number)
     if values["step"] not in (1, 2):
