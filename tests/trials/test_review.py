@@ -84,7 +84,7 @@ def test_beyond_one_in_ten_nothing_is_said_per_task(capsys: Capture) -> None:
     log.write_bytes(msgspec.json.encode(content))
     done = typed(capsys, "review", log, "--domain", "depot")
     run = Store().open("latest")
-    assert done.code == 1 and "What goes by task is withheld" in done.out
+    assert done.code == 1 and "Figures by task are left out" in done.out
     assert "pass^1" in run.scores and "pass^2" not in run.scores and "suspects" not in run.tables
     refused = typed(capsys, "review", log, "-m", "pass^2")
     assert (refused.code, "it goes by task" in refused.err) == (2, True)

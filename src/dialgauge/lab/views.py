@@ -76,6 +76,8 @@ LOOP = 3
 _COUNTED = {"calls": "calls", "tokens_in": "tokens in", "tokens_out": "tokens out"}
 #: The parts in which what was heard rightly agrees.
 _SAME = slice(0, 3)
+#: Columns of what a task ended with that a narrow screen leaves out.
+_ENDED = (Column("ended up with", spare=1), Column("message", spare=1))
 
 
 def verdict(run: Run) -> str:
@@ -93,7 +95,7 @@ def verdict(run: Run) -> str:
     if not first.height:
         return f"{done}."
     cause, count = first["blamed on"].value_counts(sort=True).row(0)
-    return f"{done}; most failures are {cause} ({count:,} of {first.height:,})."
+    return f"{done}; most failures are blamed on '{cause}' ({count:,} of {first.height:,})."
 
 
 def warnings(run: Run) -> list[str]:
@@ -278,7 +280,9 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
     turns: list[Turn] = []
     before: Slots = {}
     for number, turn in enumerate(dialogue.turns):
-        beside = [_heard(turn.acts, turn.heard)] if turn.acts is not None or turn.heard is not None else []
+        decides = any(row["turn"] == number for row in blamed)
+        recorded = turn.acts is not None or turn.heard is not None
+        beside = [_heard(turn.acts, turn.heard, "bad" if decides else "warn")] if recorded else []
         if turn.speaker == "user" and (slots := recorded_slots(turn)) is not None:
             beside.append(state_table(slots, before))
             before = slots
@@ -436,7 +440,7 @@ def _tasks(dialogue: Dialogue, outcomes: Sequence[Mapping[str, Any]], reasons: S
     """What was wanted, what the user ended up with, and by which rules that will do."""
     tasks = dialogue.goal.tasks if dialogue.goal is not None else {}
     whys = reason_texts(reasons)
-    table = Table("Its tasks", ["domain", "wanted", "ended up with", "message", *RULES, "why not"])
+    table = Table("Its tasks", ["domain", *RULES, "why not", "wanted", *_ENDED])
     for domain in dict.fromkeys([*tasks, *(row["domain"] or "unknown" for row in outcomes)]):
         rows = {row["rule"]: row for row in outcomes if (row["domain"] or "unknown") == domain}
         settled = next((row for row in rows.values() if row["entity"]), None)
@@ -451,11 +455,11 @@ def _tasks(dialogue: Dialogue, outcomes: Sequence[Mapping[str, Any]], reasons: S
         why = next((text for (_, own, rule), text in whys.items() if own == domain and rule == "strict"), None)
         table.add(
             domain,
+            *(rows[rules]["success"] if rules in rows else None for rules in RULES),
+            why,
             ", ".join([*(f"{slot} {value}" for slot, value in wanted), *asked]),
             None if settled is None else settled["entity"],
             Cell(turn, link=None if turn is None else Link(turn=turn)),
-            *(rows[rules]["success"] if rules in rows else None for rules in RULES),
-            why,
         )
     return table
 
@@ -470,8 +474,11 @@ def _calls(calls: Sequence[Call]) -> Table:
     return table
 
 
-def _heard(said: Sequence[Act] | None, heard: Sequence[Act] | None) -> Table:
-    """What was said against what was heard: the same first matched, then acts that differ least; errors come first."""
+def _heard(said: Sequence[Act] | None, heard: Sequence[Act] | None, tone: Tone) -> Table:
+    """What was said against what was heard: the same first matched, then acts that differ least; errors come first.
+
+    ``tone`` is that of errors: bad in a turn that is blamed, in doubt where nothing may have come of them.
+    """
     if said is None or heard is None:
         table = Table("", ["said" if heard is None else "heard"])
         for item in _items(said or heard or ()):
@@ -482,11 +489,11 @@ def _heard(said: Sequence[Act] | None, heard: Sequence[Act] | None) -> Table:
     wrong = [pair for parts in ALIKE for pair in paired_items(lost, invented, parts)]
     table = Table("", ["said", "heard", "verdict"], first=len(wrong) + len(lost) + len(invented))
     for own, other in wrong:
-        table.add(_words(own), _words(other), Cell("misheard", tone="bad"))
+        table.add(_words(own), _words(other), Cell("misheard", tone=tone))
     for item in lost:
-        table.add(_words(item), None, Cell("missed", tone="bad"))
+        table.add(_words(item), None, Cell("missed", tone=tone))
     for item in invented:
-        table.add(None, _words(item), Cell("never said", tone="bad"))
+        table.add(None, _words(item), Cell("never said", tone=tone))
     for own, other in right:
         table.add(_words(own), _words(other), Cell("understood", tone="good"))
     return table

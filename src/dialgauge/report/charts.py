@@ -66,7 +66,7 @@ class Axis(Struct, frozen=True):
 
     def labels(self) -> list[tuple[float, str]]:
         """Where each tick stands, and its text."""
-        return [(self.at(tick), self.number.text(tick)) for tick in self.ticks]
+        return [(self.at(tick), self.number.text(tick) if tick else "0") for tick in self.ticks]
 
 
 class RowChart:

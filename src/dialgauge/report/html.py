@@ -31,8 +31,11 @@ _HALF_PAGE, _CHART = 75, 25
 _BESIDE = 4
 #: Names up to this length are never broken, nor words of heads up to that one; words up to the last never coloured.
 _LONG_NAME, _LONG_WORD, _SHORT_WORD = 36, 14, 2
-#: Labels of links to other pages.
-_WAYS = {"previous": "← previous", "next": "next →", "its list": "↑ list"}
+#: Labels of links to other pages, and of those to the pages above, which stand over the title.
+_WAYS = {"previous": "← previous", "next": "next →"}
+_CRUMBS = {"the run": "run", "the comparison": "comparison", "its list": "list"}
+#: Where a long name may be broken.
+_JOINT = re.compile(r"(?<=\w)(?=\()|(?<=[=_/])(?=\w)")
 #: Bold and code within a line of what was said.
 _INLINE = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 
@@ -134,7 +137,7 @@ def _rendered(template: str, page: Page, links: Links, prefix: str = "", **more:
 def _environment() -> Environment:
     loader = PackageLoader("dialgauge.report")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"plain": plain, "said": said}
+    environment.filters |= {"plain": plain, "said": said, "breakable": breakable}
     environment.globals |= {
         "signs": SIGNS,
         "grid_of": Grid,
@@ -148,6 +151,7 @@ def _environment() -> Environment:
         "first_difference": first_difference,
         "calls_apart": calls_apart,
         "way_words": _WAYS,
+        "crumbs": _CRUMBS,
         "link": Link,
         "style": Markup(_asset("page.css")),  # noqa: S704 - ours
         "script": Markup(_asset("page.js")),  # noqa: S704 - ours
@@ -193,6 +197,8 @@ class Grid:
         self.cut = len(table) > last
         with_interval = [index for index in self.numeric if any(row[index].low is not None for row in table.rows)]
         self.dense = len(with_interval) > _BESIDE
+        #: Whether heads would say nothing that the title of the table does not.
+        self.bare = len(self.columns) == 1 or self.columns[0][1].name == "fact"
 
     def head(self, index: int) -> str:
         """The classes of a column: numbers, names that a narrow page breaks, how early it leaves the column out."""
@@ -225,6 +231,11 @@ def is_narrow(table: Table) -> bool:
 def _texts(table: Table, index: int) -> list[str]:
     column = table.columns[index]
     return [f"{column.text(row[index])} {column.interval(row[index])}" for row in table.rows]
+
+
+def breakable(text: str) -> Markup:
+    """The text, with places where a narrow page may break a long name."""
+    return Markup("<wbr>").join(_JOINT.split(plain(text)))
 
 
 def said(text: str, transcript: Transcript) -> Markup:

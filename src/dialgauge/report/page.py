@@ -43,7 +43,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
     ``runs``       the ids of the runs it is about
     ``headline``   the number that counts
-    ``warnings``   what puts its numbers in doubt; comes before them
+    ``warnings``   what puts its numbers in doubt; never folded
     ``open``       the tables that a page shows at once, others folded below them; none: all
     ``dialogues``  each as one run has it, or several beside each other
     ``choices``    filters of a list

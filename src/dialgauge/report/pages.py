@@ -51,6 +51,7 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
     view, kind = view_of(run), kind_named(run.kind)
     headline = next((name for name in kind.headline if name in run.scores), None)
     leading = list(view.tables)[:_OPEN]
+    listed = [] if "failures" in view.screen else ["dialogues"]  # the list repeats what is found of each failure
     return Page(
         title=f"{run.name}: {kind.heading.lower()}",
         runs=[run.id],
@@ -60,7 +61,8 @@ def run_page(run: Run, names: Sequence[str] | None = None) -> Page:
         else None,
         warnings=made(lambda: view.warnings(run), []),
         tables=made_tables(run_tables(run), names),
-        open=["scores", *leading, *view.screen, "dialogues"] if names is None else [],
+        open=["scores", *leading, *view.screen, *listed] if names is None else [],
+        ways={"all dialogues": Link(only={PAGE: "1"})} if run.has_corpus else {},
         notes=run.notes,
         signature=run.signature,
     )

@@ -79,12 +79,12 @@ def doubts(run: Run) -> list[str]:
     integrity, odd = stored_integrity(run), contradicted(run)
     found = []
     if integrity is not None and integrity.foreign:
-        found.append(f"The log is not what it says: {match_sentence(integrity)}")
+        found.append(f"The log contradicts itself: {match_sentence(integrity)}")
     if odd:
         found.append(f"{counted(len(odd), 'recorded verdict')} contradicted ({some_of(odd, FEW)}).")
     found += [f"{upper_first(note)}." for note in run.notes if note_kind(note) == "instructions"]
     if not per_task_stands(run):
-        found.append("What goes by task is withheld; totals are those of the log as it is.")
+        found.append("Figures by task are left out; totals count the log as recorded.")
     return found
 
 

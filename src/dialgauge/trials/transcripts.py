@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from dialgauge.dialogue import Call, Dialogue
-from dialgauge.report import Cell, Link, Mark, Table, Tone, Transcript, Turn
+from dialgauge.report import Cell, Column, Link, Mark, Table, Tone, Transcript, Turn
 from dialgauge.runs import Run
 from dialgauge.text import counted, upper_first
 from dialgauge.trials.calls import ExpectedAction, expected_actions
@@ -85,13 +85,13 @@ def _turns(dialogue: Dialogue, actions: Sequence[ExpectedAction], message: int |
 
 def _calls(calls: Sequence[Call], marks: Sequence[Mark | None]) -> Table:
     """Tool calls in a line each; arguments and results in full are folded."""
-    table = Table("", ["call", "arguments", "result", "verdict"])
+    table = Table("", ["call", "arguments", Column("result", spare=1), "verdict"])
     for call, mark in zip(calls, marks, strict=True):
         result = _indented(call.result)
         size = counted(result.count("\n") + 1, "line") if result else ""
         table.add(
-            Cell(call.name, tone="bad" if call.failed or mark is OTHER_ARGUMENTS else "plain"),
-            Cell(_line(call.given) or str(call.arguments or "")[:_LINE], fold=_indented(call.arguments)),
+            call.name,
+            _arguments(call.given, call.arguments),
             Cell("error", tone="bad", fold=result) if call.failed else Cell(size, fold=result),
             Cell(mark.text, tone=mark.tone) if mark is not None else "",
         )
@@ -113,14 +113,13 @@ def _expected(actions: Sequence[ExpectedAction]) -> Table:
     """What the task expects beside what was made, one row for each value that differs."""
     same = sum(action.same for action in actions)
     answer = f"{same} of {counted(len(actions), 'expected call')} made as expected."
-    table = Table("Expected calls", ["call", "argument", "expected", "made"], answer=answer)
+    table = Table("Expected calls", ["call", "expected", "made"], answer=answer)
     for action in actions:
         if action.call is None or action.same:
-            expected = Cell(_line(action.arguments), fold=_indented(action.arguments))
             made = Cell("as expected", tone="good") if action.same else Cell("never made", tone="bad")
-            table.add(action.name, "", expected, made)
+            table.add(action.name, _arguments(action.arguments, action.arguments), made)
         for name, right, wrong in action.differences:
-            table.add(action.name, name, right or None, Cell(wrong or None, tone="bad"))
+            table.add(action.name, f"{name} {right}" if right else None, Cell(f"{name} {wrong or '–'}", tone="bad"))
     return table
 
 
@@ -156,8 +155,11 @@ def _goal(dialogue: Dialogue) -> Table:
     return Table("What the user was told", ["instruction"], [[line] for line in lines])
 
 
-def _line(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in arguments.items())[:_LINE]
+def _arguments(known: Mapping[str, Any], recorded: Any) -> Cell:
+    """Arguments in one line; where that does not say all of them, they are folded behind it."""
+    line = ", ".join(f"{name} {value}" for name, value in known.items()) or str(recorded or "")
+    says_all = len(line) <= _LINE and not any(isinstance(value, dict | list) for value in known.values())
+    return Cell(line[:_LINE], fold="" if known and says_all else _indented(recorded))
 
 
 def _indented(value: Any) -> str:
