@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -56,3 +58,21 @@ def test_where_no_interval_is_resampled_the_shared_signature_says_nothing_of_res
     assert "interval:0.95-one-more-unit" in both["x"].signature
     own = scores.with_intervals([Interval(0.1, 0.9, "0.95-one-more-unit"), NO_INTERVAL], how)
     assert "interval" not in own.signature
+
+
+def test_an_error_in_a_measure_of_ours_is_no_error_of_the_user() -> None:
+    """Measures of other packages are told by their function's module; of a partial, by the function in it."""
+
+    def broken(evidence: Any, settings: Any, more: int = 0) -> Any:
+        raise ZeroDivisionError
+
+    card = Card(
+        name="Broken", family="tracking", title="", summary="", formula="", source="", units=partial(broken, more=1)
+    )
+    evidence = SimpleNamespace(dialogue=np.zeros(1, int), dialogues=1, scored=np.ones(1, bool))
+    broken.__module__ = "dialgauge.tracking.measures"
+    with pytest.raises(ZeroDivisionError):
+        Measure(card).sums(evidence)
+    broken.__module__ = "more_measures"
+    with pytest.raises(DialgaugeError, match="the measure Broken failed"):
+        Measure(card).sums(evidence)

@@ -57,3 +57,12 @@ def test_many_units_are_not_drawn() -> None:
     )
     assert linear.made == "0.95-linearised" and drawn.made == "0.95-studentised-1000-0"
     assert linear.ends == pytest.approx(drawn.ends, abs=4e-4)
+
+
+@pytest.mark.parametrize(("named", "has_final"), [("FinalJGA", True), ("all", False)])
+def test_parts_are_those_of_usual_measures_and_of_those_named(named: str, has_final: bool) -> None:
+    gold = {"d": [{"hotel-area": "north"}, {"hotel-area": "north", "hotel-stars": "4"}]}
+    results = score(gold, {"mine": {"d": [gold["d"][0], gold["d"][0]]}}, measures=f"JGA,{named}", resamples=0)
+    parts = dict(results["mine"].table("part_scores").select("measure", "value").rows())
+    assert parts["JGA[hotel]"] == 0.5 and parts["JGA[turn=0]"] == 1.0
+    assert parts.get("FinalJGA[hotel]") == (0.0 if has_final else None)

@@ -126,16 +126,22 @@ class Json:
         *,
         runs: Sequence[Run] = (),
         checks: Checks | None = None,
-        everything: bool = False,
+        everything: bool | None = None,
         screen: report.Page | None = None,
     ) -> None:
         """Write the files that were asked for, and print the page, or a shorter one.
 
-        ``runs`` are those whose manifests ``--json`` has; ``everything`` prints all rows and folded texts.
+        ``runs`` are those whose manifests ``--json`` has; ``everything`` prints all rows and folded texts, and is None
+        for a command without ``--all``.
         """
         self.write(page, runs, checks)
         if on_screen(self.json):
-            out.page(screen or page, everything=everything)
+            more = "--all" if everything is not None else self.more_rows(runs)
+            out.page(screen or page, everything=bool(everything), more=more)
+
+    def more_rows(self, runs: Sequence[Run]) -> str:
+        """How to get all rows from a command without ``--all``."""
+        return "--json FILE has all"
 
     def write(self, page: report.Page, runs: Sequence[Run] = (), checks: Checks | None = None) -> None:
         """Write the files that were asked for."""
@@ -189,6 +195,9 @@ class Output(Tables):
         """The run store; None without one."""
         return None if self.no_store else runs.Store(self.store)
 
+    def more_rows(self, runs: Sequence[Run]) -> str:
+        return "dialgauge show latest --all" if self.folder and len(runs) == 1 else super().more_rows(runs)
+
     def store_runs(self, made: Sequence[Run]) -> list[Run]:
         """Store runs and say which; without a store, they come back as they are."""
         if self.folder is None:
@@ -200,14 +209,17 @@ class Output(Tables):
             err.print(f"and {len(stored) - _MOST_NAMED:,} more")
         return stored
 
-    def present_runs(self, results: report.RunSet, checks: Checks | None = None) -> None:
-        """Store the runs and present their page, of several systems their comparison."""
+    def present_runs(self, results: report.RunSet, checks: Checks | None = None, *, named: bool = False) -> None:
+        """Store the runs and present their page, of several systems their comparison; ``named`` as in runs_page."""
         stored = report.RunSet(self.store_runs(results.runs))
-        self.present(runs_page(stored), runs=stored.runs, checks=checks)
+        self.present(runs_page(stored, named=named), runs=stored.runs, checks=checks)
 
 
-def runs_page(results: report.RunSet) -> report.Page:
-    """The page of some runs: of one, what there is to say of it; of several, their comparison, if they compare."""
+def runs_page(results: report.RunSet, *, named: bool = False) -> report.Page:
+    """The page of some runs: of one, what there is to say of it; of several, their comparison, if they compare.
+
+    ``named``: the user named the measures, so all that the runs share are compared and shown.
+    """
     page = results.page()
     if len(results) == 1:
         return page
@@ -217,7 +229,7 @@ def runs_page(results: report.RunSet) -> report.Page:
     try:
         view = report.view_of(results.runs[0])
         names = ["scores", *(name for name in view.screen if name in view.compared)]
-        compared = comparison.comparison_page(comparison.compare_runs(results.runs), names)
+        compared = comparison.comparison_page(comparison.compare_runs(results.runs, every_measure=named), names)
     except DialgaugeError as why:
         return replace(page, verdict=f"Not compared: {why}.")
     warnings = list(dict.fromkeys([*page.warnings, *compared.warnings]))

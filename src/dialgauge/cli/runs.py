@@ -66,8 +66,7 @@ def show(
     else:
         page = report.run_page(opened, tables or (None if all else report.screen_tables(opened)))
         if tables and not page.tables:
-            parts = "; parts are kept of default measures, name others when scoring: -m 'FinalJGA[hotel]'" if by else ""
-            raise DialgaugeError(f"{opened.name} has nothing to show in {', '.join(tables)}{parts}")
+            raise DialgaugeError(f"{opened.name} has nothing to show in {', '.join(tables)}")
     output.present(page, runs=[opened], everything=all)
 
 

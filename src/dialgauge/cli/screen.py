@@ -72,10 +72,10 @@ class Screen:
             self.stream.write(f"{shown}\n")
             self.stream.flush()
 
-    def page(self, page: Page, *, everything: bool = False) -> None:
-        """Print a page; ``everything`` with all rows and folded texts."""
+    def page(self, page: Page, *, everything: bool = False, more: str = "--all") -> None:
+        """Print a page; ``everything`` with all rows and folded texts, else ``more`` says how to get all rows."""
         colour = self.stream.isatty() and "NO_COLOR" not in os.environ
-        text = Terminal(self.width or _ANY_WIDTH, everything=everything, colour=colour).page(page)
+        text = Terminal(self.width or _ANY_WIDTH, everything=everything, colour=colour, more=more).page(page)
         encoding = getattr(self.stream, "encoding", None) or "utf-8"
         with self._writing():
             self.stream.write(text.encode(encoding, "replace").decode(encoding))

@@ -77,7 +77,7 @@ def score(files: tuple[str, ...], responses: Responses, resampling: Resampling, 
         files[0], named_systems(files[1:]), progress=OnScreen(), **given(responses), **given(resampling)
     )
     checks = gate.check(results.runs)
-    output.present_runs(results, checks)
+    output.present_runs(results, checks, named=bool(responses.measures))
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 
@@ -132,7 +132,7 @@ def review(logs: tuple[str, ...], reviewing: Reviewing, resampling: Resampling, 
     results = api.review(named_systems(logs), progress=OnScreen(), **given(reviewing), **given(resampling))
     checks = gate.check(results.runs)
     stored = report.RunSet(output.store_runs(results.runs))
-    screen = _screen(stored)
+    screen = _screen(stored, named=bool(reviewing.measures))
     page = _everything(stored.runs[0]) if len(stored) == 1 else screen
     output.present(page, screen=screen, runs=stored.runs, checks=checks)
     sound = stored.complete and not any(map(trials.doubts, stored.runs))
@@ -144,20 +144,25 @@ def _everything(run: Run) -> report.Page:
     return report.run_page(run, [name for name in report.run_tables(run) if name != "provenance"])
 
 
-def _screen(results: report.RunSet) -> report.Page:
-    """The answers about one log and its failures; several logs side by side, and their comparison."""
+def _screen(results: report.RunSet, *, named: bool) -> report.Page:
+    """The answers about one log and its failures; several logs side by side, and their comparison.
+
+    Scores of one log are shown if the user named measures.
+    """
     runs: list[Run] = results.runs
     if len(runs) == 1:
         notes = [note for note in runs[0].notes if note_kind(note) in ("read_as", "verdict")]
-        return replace(report.run_page(runs[0], ["summary", "failures"]), notes=notes)
+        page = report.run_page(runs[0], ["summary", "failures"])
+        own = {"scores": report.score_table(runs, heads=list(runs[0].scores))} if named else {}
+        return replace(page, tables={**own, **page.tables}, notes=notes)
     table = report.Table("", ["log", "conversations", "contradicted by"])
     for name, run in results.items():
         count = run.coverage["conversations"]
         scored = f"{count.scored:,}" if run.coverage.complete else f"{count.scored:,} of {count.expected:,}"
         table.add(name, scored, " ".join(trials.doubts(run)) or "nothing")
-    page, told = runs_page(results), results.page().warnings
+    page, told = runs_page(results, named=named), results.page().warnings
     for scores in page.tables.values():
-        if scores.columns[0].name == "measure":
+        if not named and scores.columns[0].name == "measure":
             scores.first = _SHOWN
     warnings = [warning for warning in page.warnings if warning not in told]
     return replace(page, warnings=warnings, tables={"logs": table, **page.tables}, notes=())

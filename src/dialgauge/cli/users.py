@@ -96,7 +96,7 @@ def score(
         **given(resampling),
     )
     checks = gate.check(results.runs)
-    output.present_runs(results, checks)
+    output.present_runs(results, checks, named=bool(scored_by.measures))
     return checks.exit_code(0 if results.complete else EXIT_INCOMPLETE)
 
 

@@ -117,6 +117,8 @@ class Comparison(Mapping[str, SharedScores]):
     #: Measures whose interval uses the one-more-unit method; for ``amounts`` the p-value does, too.
     one_more: tuple[str, ...] = ()
     amounts: tuple[str, ...] = ()
+    #: Whether the user named the measures: none of them is then folded away.
+    named: bool = False
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -37,13 +37,15 @@ def compare_runs(
     *,
     store: Store | str | PathLike[str] | None = None,
     measures: Sequence[str] | None = None,
+    every_measure: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
     level: float = 0.95,
 ) -> Comparison:
     """Compare two or more runs of one kind over the dialogues and measures that all of them have.
 
-    Each is a run, in memory or stored, or the id (or its beginning) of a run in ``store``.
+    Without ``measures`` those that matter most are compared, with ``every_measure`` all. Each run is one in memory or
+    stored, or the id (or its beginning) of a run in ``store``.
 
     >>> comparison = dialgauge.compare(["20261115-0920", "20261115-0931"])     # doctest: +SKIP
     >>> comparison.difference("augpt", "dots", "JGA").adjusted                      # doctest: +SKIP
@@ -59,11 +61,13 @@ def compare_runs(
     turns = {name: pairing.scored_turns(run) for name, run in named.items()}
     if all(frame is not None for frame in turns.values()):
         scores = on_the_same_turns(scores, {name: frame for name, frame in turns.items() if frame is not None})
-    scores = scores.only(pairing.headlines(scores.measures) if measures is None else measures)
+    asked = scores.measures if every_measure else measures
+    scores = scores.only(pairing.headlines(scores.measures) if asked is None else asked)
     scores = _on_what_all_have(scores, named, pairing)
     notes = [*scores.notes, *_unlike_settings(scores, pairing), *pairing.notes(opened)]
     scores = replace(scores, notes=tuple(notes))
-    return compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named, pairing=pairing)
+    compared = compare_scores(scores, resamples=resamples, seed=seed, level=level, runs=named, pairing=pairing)
+    return replace(compared, named=asked is not None)
 
 
 def scores_of_run(run: Run) -> PairedScores:

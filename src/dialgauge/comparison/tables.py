@@ -109,8 +109,9 @@ def scores(comparison: Comparison) -> Table:
         measure: _scores_of(comparison, column, [standing[column].letters[place] for place in places], places)
         for column, measure in enumerate(comparison.measures)
     }
-    cells = dict(sorted(cells.items(), key=lambda each: bool(part_of(each[0]))))  # parts come last, on request
+    cells = dict(sorted(cells.items(), key=lambda each: bool(part_of(each[0]))))  # parts come last
     whole = sum(not part_of(measure) for measure in cells)
+    first = None if comparison.named else whole or None
     names = [comparison.systems[place] for place in places]
     directed = _directed(comparison, comparison.measures[:1])
     title = "Scores, best system first" if directed else f"Scores, highest {comparison.measures[0]} first"
@@ -119,7 +120,7 @@ def scores(comparison: Comparison) -> Table:
         for place, name in enumerate(names):
             table.add(name, *(row[place] for row in cells.values()))
     else:
-        table = Table(title, ["measure", *names], chart=Chart("intervals", tuple(names)), first=whole or None)
+        table = Table(title, ["measure", *names], chart=Chart("intervals", tuple(names)), first=first)
         for measure, row in cells.items():
             table.add(measure, *row)
     falling = [

@@ -272,7 +272,8 @@ def _checked(card: Card[E], evidence: E, settings: Settings) -> Floats:
     """The numbers of every unit; what goes wrong in another package's measure is a sentence that names it."""
     if card.units is None:
         raise TypeError(f"{card.name} has no units")
-    if card.units.__module__.startswith("dialgauge."):
+    function = getattr(card.units, "func", card.units)  # of a functools.partial
+    if function.__module__.startswith("dialgauge."):
         return np.asarray(card.units(evidence, settings))
     try:
         numbers = np.asarray(card.units(evidence, settings), np.float64)

@@ -27,12 +27,16 @@ _WIDE = ("W", "F")
 
 
 class Terminal:
-    """Writes pages as text. ``everything`` prints all rows and folded texts; ``colour`` adds ANSI styles."""
+    """Writes pages as text. ``everything`` prints all rows and folded texts; ``colour`` adds ANSI styles.
 
-    def __init__(self, width: int = 80, *, everything: bool = False, colour: bool = False) -> None:
+    ``more`` tells the reader how to get the rows that are not shown.
+    """
+
+    def __init__(self, width: int = 80, *, everything: bool = False, colour: bool = False, more: str = "--all") -> None:
         self.width = width
         self.everything = everything
         self.colour = colour
+        self.more = more
 
     def page(self, page: Page) -> str:
         """The whole page: what puts its numbers in doubt, its verdict, then the rest."""
@@ -52,7 +56,7 @@ class Terminal:
         shown = [column for column in table.columns if any(column in grid.columns for grid in grids)]
         left_out = [plain(table.columns[index].name) for index in table.shown if table.columns[index] not in shown]
         left_out += ["intervals"] if _has_intervals(rows) and not grids[0].intervals else []
-        notes = [f"{counted(len(table) - len(rows), 'more row')} (--all)"] if len(rows) < len(table) else []
+        notes = [f"{counted(len(table) - len(rows), 'more row')} ({self.more})"] if len(rows) < len(table) else []
         notes += table.legend(shown)
         notes += [f"Left out to fit {self.width} columns: {', '.join(left_out)} (--wide)"] if left_out and rows else []
         return "".join(
@@ -70,7 +74,7 @@ class Terminal:
         return "\n".join([head, *map(self.table, transcript.tables.values()), *map(self._turn, transcript.turns)])
 
     def _turn(self, turn: Turn) -> str:
-        inner = Terminal(self.width - 4, everything=self.everything, colour=self.colour)
+        inner = Terminal(self.width - 4, everything=self.everything, colour=self.colour, more=self.more)
         head = self._marked(f"{turn.message} {turn.speaker}", "dim", turn.marks)
         words = [inner._paragraph(line) or "\n" for line in turn.text.splitlines()]
         parts = [*map(inner.table, turn.before), *words, *map(inner.table, turn.beside)]

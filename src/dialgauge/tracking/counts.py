@@ -222,14 +222,14 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
         return last
 
     @cached_property
-    def errors(self) -> Counters:
+    def wrong_missed_spurious(self) -> Counters:
         """V + D + W."""
         return self.turns.wrong + self.turns.missed + self.turns.spurious
 
     @cached_property
     def exact(self) -> Flags:
         """Both states are the same."""
-        exact: Flags = self.errors == 0
+        exact: Flags = self.wrong_missed_spurious == 0
         return exact
 
     @cached_property
@@ -240,7 +240,7 @@ class Counts(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def union(self) -> Counters:
         """C + V + D + W: T* of the RSA paper."""
-        return self.turns.correct + self.errors
+        return self.turns.correct + self.wrong_missed_spurious
 
     @cached_property
     def dialogue_exact(self) -> Flags:

@@ -107,7 +107,7 @@ def _sa(counts: Counts, settings: Settings) -> UnitNumbers:
     slots = counts.inventory if settings["T"] == "all" else counts.own_inventory
     if not slots:
         return np.zeros((2, len(counts)))
-    return (slots - counts.errors) / slots, _ones(counts)
+    return (slots - counts.wrong_missed_spurious) / slots, _ones(counts)
 
 
 def _aga(counts: Counts, settings: Settings) -> UnitNumbers:
@@ -125,7 +125,7 @@ def _rsa(counts: Counts, settings: Settings) -> UnitNumbers:
 
 def _f1(counts: Counts, settings: Settings) -> UnitNumbers:
     double = 2 * counts.turns.correct
-    size = double + counts.turns.wrong + counts.errors
+    size = double + counts.turns.wrong + counts.wrong_missed_spurious  # a wrong value is an error on either side
     if settings["average"] == "turn":
         return _ratio(double, size, 1.0), _ones(counts)
     return double.astype(np.float64), size.astype(np.float64)

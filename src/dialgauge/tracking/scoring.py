@@ -212,7 +212,8 @@ def score_prepared(
             tables |= rating_tables(given, name, scores, comparison.counts)
         said = notes.get((name, comparison.coder.profile.label), ())
         kept = [measure for measure in measures if str(measure) in scores.scores]
-        runs.append(_run(inputs, comparison, kept, scores, said, resampling, tables, official.get(name)))
+        parts = RunParts(comparison, kept, resampling, required)
+        runs.append(_run(inputs, comparison, kept, scores, said, resampling, tables, official.get(name), parts))
     return runs
 
 
@@ -252,6 +253,7 @@ def _run(
     how: Resampling | None,
     tables: Mapping[str, Any],
     official: SgdFrames | None,
+    parts: RunParts,
 ) -> Run:
     """The run of one system under one profile; its tables are made when they are asked for."""
     system, profile = comparison.system, comparison.coder.profile
@@ -264,7 +266,7 @@ def _run(
     }
     remarks = system.given.remark_notes(official=official is not None, counts_blanks=profile.counts_blanks)
     notes = run_notes(details, [*system.given.said, *said, *remarks], scores)
-    signature, parts = comparison.signature, RunParts(comparison, measures, how)
+    signature = comparison.signature
     if official:
         details["sgd"] = official.details()
         parts.add(official, official.ids, official.parts)

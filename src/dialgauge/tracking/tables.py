@@ -16,14 +16,14 @@ of the user's turn:
 ``part_sums``        dialogue, measure, num, den, as ``dialogue_scores`` has them; not of more than 20,000 dialogues
 
 Correctness flags tell neither values nor slots of gold, so that runs of them lack the slot tables. Parts are scored by
-the usual measures that the run has; of a slot they are JGA (the turns in which it is right), AGA (its recall) and F1.
-``spurious_turns`` are those in which only the prediction has the domain; they do not count. Services are those of SGD's
-official scores, with the evaluation's groups of them.
+the usual measures of the run and those that were named one by one; of a slot they are JGA (the turns in which it is
+right), AGA (its recall) and F1. ``spurious_turns`` are those in which only the prediction has the domain; they do not
+count. Services are those of SGD's official scores, with the evaluation's groups of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -83,9 +83,17 @@ class _Group(NamedTuple):
 class RunParts:
     """The parts of one system under one profile, measured when a table is asked for."""
 
-    def __init__(self, comparison: StateComparison, measures: Sequence[Measure[Any]], how: Resampling | None) -> None:
+    def __init__(
+        self,
+        comparison: StateComparison,
+        measures: Sequence[Measure[Any]],
+        how: Resampling | None,
+        named: Collection[str] = (),
+    ) -> None:
+        """``named``: the measures that the user named one by one; of others only the usual ones are kept."""
         self._comparison, self._how = comparison, how
-        self._measures = [measure for measure in measures if str(measure) in DEFAULT_MEASURES]
+        kept = {*DEFAULT_MEASURES, *named}
+        self._measures = [each for each in measures if each.card.parts and not each.part and str(each) in kept]
         self._groups = [_Group(comparison.counts, comparison.aligned.ids, self._of_states)]
 
     def add(self, evidence: Evidence, ids: Sequence[str], parts: Callable[[], list[Part]]) -> None:

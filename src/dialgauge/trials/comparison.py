@@ -7,6 +7,7 @@ trials. More trials shrink the second only, more tasks both.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from dialgauge.runs import Run
 
 PASS_1 = f"{PASS}^1"
-#: Measures that are compared where nobody names any begin with these.
-_HEADLINES = (f"{PASS}^", "Reward", "Score[", "Label[", "Cost", "ModelTokens", "Turns")
+#: Measures that are compared where nobody names any.
+_HEADLINES = (PASS, "Reward", "Score", "Label", "Cost", "ModelTokens", "Turns")
 #: A difference below this is none: the last bits of two equal means.
 _NOTHING = 1e-12
 #: How many tasks are named that only one file has.
@@ -138,8 +139,8 @@ class TrialsPairing(Pairing):
 
     def headlines(self, measures: Sequence[str]) -> Sequence[str]:
         """pass^k, rewards and scores, then cost and turns of both sides together."""
-        chosen = [name for begun in _HEADLINES for name in measures if name.startswith(begun)]
-        return [name for name in chosen if "(" not in name.partition("[")[0]] or measures
+        whole = [name for name in measures if "(" not in name.partition("[")[0]]
+        return [name for head in _HEADLINES for name in whole if re.split(r"[\^[]", name)[0] == head] or measures
 
     def trials(self, run: Run) -> Mapping[str, str]:
         return dict(run.table("trials").select("dialogue", "task").rows())

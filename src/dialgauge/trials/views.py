@@ -356,9 +356,9 @@ def filters(run: Run) -> Iterator[pl.DataFrame]:
 
 
 def heads(run: Run) -> list[str]:
-    """pass^1 and the largest k."""
+    """pass^1 and the largest k; without any, all scores."""
     passes = [name for name in run.scores if name.startswith("pass^") and "[" not in name]
-    return [*passes[:1], *passes[1:][-1:]]
+    return [*passes[:1], *passes[1:][-1:]] or list(run.scores)
 
 
 #: Suspects in the order of columns.
