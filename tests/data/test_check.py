@@ -229,3 +229,11 @@ class TestRealData:
         assert (groups["gcdf1"].dialogues, groups["gcdf1"].turns) == (1000, 26432)
         assert (groups["human-eval"].dialogues, groups["human-eval"].user_turns) == (100, 751)
         assert groups["human-eval"].states == groups["human-eval"].predicted == 751
+
+
+def test_a_log_without_a_verdict_is_remarked(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"task_id": "a", "messages": [{"role": "user", "content": "hi"}], "result": "fail"}\n')
+    assert kinds(check([log])) == {"no verdict": 1}
+    log.write_text('{"task_id": "a", "messages": [{"role": "user", "content": "hi"}], "success": false}\n')
+    assert kinds(check([log])) == {}

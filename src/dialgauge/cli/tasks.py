@@ -151,7 +151,7 @@ def _screen(results: report.RunSet, *, named: bool) -> report.Page:
     """
     runs: list[Run] = results.runs
     if len(runs) == 1:
-        notes = [note for note in runs[0].notes if note_kind(note) in ("read_as", "verdict")]
+        notes = [note for note in runs[0].notes if note_kind(note) in ("read_as", "verdict", "trials")]
         page = report.run_page(runs[0], ["summary", "failures"])
         own = {"scores": report.score_table(runs, heads=list(runs[0].scores))} if named else {}
         return replace(page, tables={**own, **page.tables}, notes=notes)

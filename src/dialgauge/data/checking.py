@@ -41,6 +41,7 @@ FOUND: dict[str, tuple[Severity, str]] = {
     "different instructions": ("problem", "tasks whose trials have different instructions (filed under another task?)"),
     "contradicted reward": ("problem", "rewards that are not what the parts stored with them give"),
     "speaker repeats": ("remark", "turns of the same speaker as the turn before (is one missing?)"),
+    "no verdict": ("remark", "files in which no conversation has a verdict, so that nothing can be scored as passed"),
     "no predicted states": ("remark", "files of predictions without any predicted state"),
     "id in several files": ("remark", "ids in more than one file: these are separate sets, name one at a time"),
     "shared": ("remark", "texts under several values of a slot: the value that stands first in the file is taken"),
@@ -333,6 +334,8 @@ class _Group:
         #: Ids, each with the last file that has it, and those that several have.
         self._ids: dict[str, str] = {}
         self._shared: set[str] = set()
+        #: Whether any conversation of a log has a verdict, a reward or scores.
+        self._judged: dict[str, bool] = {}
         #: What trials of each task of a file tell the user; None once they differ.
         self._instructions: dict[tuple[str, str], str | None] = {}
 
@@ -369,6 +372,8 @@ class _Group:
             for name, count in (("state", file.states), ("predicted", file.predicted)):
                 if count and name in missing[file.file]:
                     self._merge(missing[file.file][name])
+            if not self._judged.get(file.file, True):
+                self._findings.add("no verdict", FindingPlace(file=file.file))
             if predicts and not file.predicted:
                 self._findings.add("no predicted states", FindingPlace(file=file.file))
 
@@ -411,6 +416,9 @@ class _Group:
     def _wrong(self, file: str, dialogue: Dialogue) -> Iterator[tuple[str, str, int | None]]:
         """Kind, detail and turn of what is wrong with a dialogue."""
         key, outcome = dialogue_key(dialogue.id), dialogue.ended
+        if dialogue.outcome is not None:
+            judged = outcome.success is not None or outcome.reward is not None or bool(outcome.scores)
+            self._judged[file] = judged or self._judged.get(file, False)
         before = self._ids.get(key)
         self._ids[key] = file
         if before == file:

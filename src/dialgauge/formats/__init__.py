@@ -89,6 +89,7 @@ if TYPE_CHECKING:
         system_names as system_names,
     )
     from dialgauge.formats.notes import (
+        NEXT_TRIAL as NEXT_TRIAL,
         Notes as Notes,
     )
     from dialgauge.formats.packed import DEFAULT_LIMIT as DEFAULT_LIMIT

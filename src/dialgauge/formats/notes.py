@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: What is noted of a prediction that no reading makes a state of.
 INVALID = "invalid outputs, scored as empty predictions"
+#: What is noted of a conversation that names no trial.
+NEXT_TRIAL = "conversation counted as the next trial of its task_id, as it names no trial"
 _MOST_PLACES = 20
 
 
@@ -27,6 +29,8 @@ class Notes:
         self.reported: dict[str, float] = {}
         #: The field that says whether a conversation passed, as whoever reads names it, and as it was read.
         self.verdict = self.verdict_read = ""
+        #: Words of a verdict that say neither, by field.
+        self.unjudged: dict[str, dict[str, None]] = {}
         #: Dialogues a tolerant reading left out because they could not be read, each with its reason and place.
         self.refused: list[DialgaugeError] = []
         #: How a mapping, or the common names, read the file.

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from dialgauge.dialogue import Dialogue, differing_instructions, differing_sentence
 from dialgauge.errors import DialgaugeError, nearest
-from dialgauge.formats import Notes
+from dialgauge.formats import NEXT_TRIAL, Notes
 from dialgauge.measures import (
     FLIPS,
     NOISE,
@@ -285,7 +285,10 @@ def _matches_table(integrity: Integrity) -> pl.DataFrame:
 def _notes(log: TrialLog, reading: Notes) -> list[Note]:
     """All notes on the scores of a log."""
     notes = [Note("read_as", f"read as: {reading.reading.line()}")] if reading.reading else []
-    notes += [Note("not_read", f"{what} ({times(count)})") for what, count in reading.counts.items()]
+    notes += [
+        Note("trials" if what == NEXT_TRIAL else "not_read", f"{what} ({times(count)})")
+        for what, count in reading.counts.items()
+    ]
     if log.trials > log.most_scored > 0:
         planned = f"{counted(log.trials, 'trial')} {'was' if log.trials == 1 else 'were'} planned"
         told = f"pass^k is left out above k = {log.most_scored:,}: {planned}, and no task has more with a verdict"
@@ -299,9 +302,19 @@ def _verdict_notes(log: TrialLog, reading: Notes) -> Iterator[Note]:
     if reading.verdict_read:
         yield Note("verdict", f"a conversation passed where '{reading.verdict_read}' is 1")
     elif log.in_general and not log.has_verdicts:
-        yield Note("verdict", _NO_VERDICT)
+        for name, words in reading.unjudged.items():
+            named = "name them by true_values and false_values in a mapping"
+            yield Note("verdict", f"'{name}' says {some_of(map(plain, words), 4)}: {named}")
+        if not reading.unjudged:
+            yield Note("verdict", _NO_VERDICT)
     elif log.in_general and log.unjudged:
         yield Note("verdict", f"{counted(log.unjudged, 'conversation')} of {len(log.attempts):,} not judged")
+    success = reading.reading.mapping.field("success") if reading.reading else None
+    if success is not None and success.at == "reward" and success.at_least in (None, 1):
+        rewards = [dialogue.ended.reward for dialogue in log.dialogues if dialogue.ended.reward is not None]
+        if max(rewards, default=0) > 0 and not any(attempt.success for attempt in log.attempts):
+            span = f"{min(rewards):g} to {max(rewards):g}"
+            yield Note("verdict", f"no reward is 1 ({span}); at_least in a mapping sets the threshold")
     for name in log.free_texts:
         yield Note("verdict", f"the score '{name}' is left out: it is a text that differs between conversations")
 

@@ -10,6 +10,7 @@ import pytest
 
 import dialgauge
 from dialgauge.dialogue import Call, Dialogue, Outcome, SideUsage
+from dialgauge.text import note_kind
 
 VERDICTS = ("true", "false", "odd")
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
@@ -212,3 +213,22 @@ def test_a_table_of_results(delimiter: str, tmp_path: Path) -> None:
     assert run["pass^1"].value == 0.75
     trials = run.table("trials").select("task", "trial", "success").rows()
     assert trials == [("a", 0, True), ("a", 1, False), ("b", 0, True), ("b", 1, None)]
+
+
+def verdict_notes(*records: dict[str, Any]) -> str:
+    [run] = dialgauge.review(list(records), resamples=0).runs
+    return " ".join(note for note in run.notes if note_kind(note) in ("verdict", "trials"))
+
+
+def test_a_verdict_that_says_nothing_is_noted_with_the_way_out() -> None:
+    rewards = [{"task_id": str(reward), "messages": TALK, "reward": reward} for reward in (0.3, 0.9)]
+    assert "no reward is 1 (0.3 to 0.9); at_least" in verdict_notes(*rewards)
+    assert "no reward" not in verdict_notes(*rewards, {"task_id": "t", "messages": TALK, "reward": 1})
+    words = [{"task_id": word, "messages": TALK, "passed": word} for word in ("PASS", "FAIL")]
+    assert "'passed' says PASS, FAIL: name them by true_values" in verdict_notes(*words)
+    assert "next trial" in verdict_notes(*[{"task_id": "t", "messages": TALK, "success": True}] * 2)
+
+
+def test_verdicts_that_contradict_each_other_are_all_offered() -> None:
+    with pytest.raises(dialgauge.DialgaugeError, match="--success success or --success reward"):
+        read({"task_id": "t", "messages": TALK, "success": True, "reward": 0.0})

@@ -23,7 +23,7 @@ from dialgauge.formats.logs.messages import (
     prompt_of,
 )
 from dialgauge.formats.mapping import Field, words
-from dialgauge.formats.notes import Notes
+from dialgauge.formats.notes import NEXT_TRIAL, Notes
 
 #: The names by which a record says whether its task was done.
 VERDICTS = ("success", "passed", "reward")
@@ -109,9 +109,8 @@ def verdict_of(record: Mapping[str, Any], notes: Notes) -> tuple[bool | None, fl
             verdicts[name] = not value if _words(name) == {"failed"} else value
     if len(set(verdicts.values())) > 1:
         both = " and ".join(f"'{name}' ({as_text(record[name])})" for name in verdicts)
-        raise DialgaugeError(
-            f"{both} contradict each other; name the verdict with 'dialgauge review --success {next(iter(verdicts))}'"
-        )
+        named = " or ".join(f"--success {name}" for name in verdicts)
+        raise DialgaugeError(f"{both} contradict each other; name the verdict with {named}")
     return success, reward
 
 
@@ -149,6 +148,7 @@ def judged(name: str, value: Any, how: Field, notes: Notes, *, named: bool = Fal
         passed = None if number is None else number > 0.5
     if passed is None:
         notes.add(f"{name} is '{as_text(value)[:40]}', which is neither passed nor failed: not judged")
+        notes.unjudged.setdefault(name, {})[as_text(value)[:40]] = None
     return passed
 
 
@@ -246,9 +246,7 @@ class Numbering:
         """The id of a conversation, its task and its trial. ``fallback`` names one that has no name of its own."""
         task = facts.task or facts.id or fallback
         trial = self._trials[file, task] if facts.trial is None else facts.trial
-        self._notes.add(
-            "conversation counted as the next trial of its task_id, as it names no trial", facts.trial is None and trial
-        )
+        self._notes.add(NEXT_TRIAL, facts.trial is None and trial > 0)
         self._trials[file, task] += 1
         name = f"{task}#{trial}" if facts.task or facts.trial is not None else task
         if dialogue_key(name) in self._places:
