@@ -102,7 +102,9 @@ def pages(site: str, runs: list[Run], folder: Path) -> Iterator[tuple[str, str]]
     both = f"run={first.id}&run={second.id}"
     yield "compare", f"{site}/compare?{both}"
     name = next(iter(first.dialogues())).id
-    example = f"{quote(name)}#turn-{(view_of(second).findings(second)[name].turn or 2) - 2}"
+    finding = view_of(second).findings(second).get(name)
+    turn = 2 if finding is None or finding.turn is None else finding.turn
+    example = f"{quote(name)}#turn-{turn - 2}"
     yield "dialogue", f"{site}/runs/{second.id}/dialogue?id={example}"
     yield "side", f"{site}/side?{both}&id={example}"
     for run in runs:

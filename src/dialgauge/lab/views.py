@@ -142,7 +142,7 @@ def blame(run: Run) -> Table | None:
         return None
     table = Table(
         "Whose fault failures were",
-        ["side", "cause", "conversations", Column("share", PERCENT), Column("domains", spare=1)],
+        ["side", "cause", "conversations", Column("share", PERCENT, spare=1), Column("domains", spare=2)],
         chart=Chart("bars", ("conversations",)),
         answer=f"{counted(first['dialogue'].n_unique(), 'failed conversation')}: the first broken link decides.",
     )

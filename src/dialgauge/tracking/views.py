@@ -123,7 +123,7 @@ def by_slot(run: Run) -> Table | None:
         "Slots by errors",
         [
             Column("slot"),
-            Column("F1", PERCENT),
+            Column("F1", PERCENT, spare=1),
             Column("precision", PERCENT, spare=2),
             Column("recall", PERCENT, spare=2),
             *(Column(words, tone="bad") for words in ERRORS.values()),
