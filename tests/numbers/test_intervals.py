@@ -106,6 +106,28 @@ def test_other_shares_have_the_studentised_interval(seed: int, right: float) -> 
         assert (low, high) == pytest.approx(studentised(num, den, chance), abs=0.04 * (high - low)), measure
 
 
+@pytest.mark.parametrize("wrong", [0.0004, 0.3, 0.9996])
+def test_shares_of_many_dialogues_have_the_linearised_interval(wrong: float) -> None:
+    """Beyond 5,000 dialogues nothing is drawn: Student's quantile and the error of the residuals, on Wilson's scale."""
+    chance = np.random.default_rng(5)
+    lengths = chance.integers(1, 4, 5_200)
+    gold: States = {f"d{place}": [{"hotel-area": "x"}] * length for place, length in enumerate(lengths)}
+    said: States = {
+        name: [{"hotel-area": "xy"[int(chance.random() < wrong)]} for _ in each] for name, each in gold.items()
+    }
+    run = surface.tracking(gold, said, measures="JGA", intervals=True)
+    num, den = np.array([*surface.by_dialogue(run, "JGA").values()], dtype=np.float64).T
+    ratio, size = num.sum() / den.sum(), den.sum()
+    error = np.sqrt(((num - ratio * den) ** 2).sum()) / size
+    observations = max(ratio * (1 - ratio) / error**2, size**2 / (den**2).sum())
+    extra = stats.t.ppf(0.975, len(den) - 1) ** 2 / observations
+    middle = (ratio + extra / 2) / (1 + extra)
+    half = np.sqrt(extra * ratio * (1 - ratio) + extra**2 / 4) / (1 + extra)
+    [ends] = surface.intervals(run).values()
+    assert 0 < ratio < 1
+    assert ends == pytest.approx((middle - half, middle + half), abs=1e-9)
+
+
 @pytest.mark.parametrize(("dialogues", "off"), [(30, 1e-5), (2, 0.3)])
 def test_a_mean_over_slots_has_the_jackknifes_interval(dialogues: int, off: float) -> None:
     """Student's quantile is an expansion, which for two dialogues is a quarter too small."""
