@@ -222,3 +222,14 @@ def test_no_option_mends_columns_of_a_file_that_disagree() -> None:
     ]
     with pytest.raises(dialgauge.DialgaugeError, match="move one of the two by a turn"):
         dialgauge.score(None, {"mine": rows}, measures="JGA")
+
+
+def test_rows_of_the_system_are_not_taken_for_changes() -> None:
+    rows = [
+        {"dialogue_id": name, "turn": number, "gold": state, "pred": state}
+        for name, turns in GOLD.items()
+        for number, state in enumerate(state for turn in turns for state in (turn, {}))
+    ]
+    [run] = dialgauge.score(None, {"mine": rows}, measures="JGA").runs
+    [note] = [note for note in run.notes if note_kind(note) in KINDS]
+    assert "every second row of all dialogues is empty on both sides" in note

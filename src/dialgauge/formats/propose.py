@@ -52,6 +52,8 @@ _NUMBERED = r"^\D*(?P<turn>\d+)$"
 _CHAINS = (("underscored",), ("json", "underscored"), ("answer", "flat"), ("answer", "nested"))
 #: Rows that are tried, different words that a verdict or a speaker may have, and objects inside of each other.
 _SAMPLE, _MOST_WORDS, _DEEPEST = 200, 8, 4
+#: Fields that a mapping to fill in offers.
+_MOST_NAMES = 20
 
 
 def proposed_mapping(file: str) -> str:
@@ -88,11 +90,33 @@ def propose_mapping(part: Part) -> str:
         worth = likely, *_worth(mapping, found)
         if found and worth[-1] and (not best or worth > best[0]):
             best = worth, mapping, found
-    if not best:
+    return _proposal(best[1], best[2], content, part) if best else _skeleton(content, part, reason)
+
+
+def _skeleton(content: Any, part: Part, reason: str) -> str:
+    """A mapping to fill in, for the path with the most objects."""
+    path, most = "", list[Row]()
+    for each in _paths(content):
+        try:
+            sample = [row for row in islice(rows(content, each, part.name), _SAMPLE) if isinstance(row.value, dict)]
+        except Misfit:
+            continue
+        path, most = (each, sample) if len(sample) > len(most) else (path, most)
+    scalar = (name for name in (_names(most) if most else ()) if not isinstance(_values(name, most)[0], dict | list))
+    names = list(islice(scalar, _MOST_NAMES))
+    if not names:
         raise DialgaugeError(
             f"no mapping reads it ({reason}); write one, or give a function from a record to a Dialogue", file=part.name
         )
-    return _proposal(best[1], best[2], content, part)
+    keys: dict[str, Any] = {"reads": {"CHOOSE": ["results", "conversations", "states"]}, "rows": path}
+    keys |= {"task": {"CHOOSE": names}, "trial": {"CHOOSE": list(names)}}
+    keys["success"] = {"at": {"CHOOSE": list(_verdicts(most)) or list(names)}}
+    remarks = (
+        "found no states, no lists of messages, and no verdict beside a task, so this is to be filled in",
+        "results: remove the trial where there is none; a column for each trial is success: {columns: PATTERN}",
+        "reads: conversations needs messages, too; reads: states needs dialogue, turn, and predicted or gold instead",
+    )
+    return "".join([as_yaml(keys), *(f"# {remark}\n" for remark in remarks)])
 
 
 def _read(mapping: Mapping, content: Any, part: Part) -> tuple[Mapping, list[Dialogue]]:
@@ -216,8 +240,9 @@ def _states(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[
     bound = [f"{{{name}}}" for name in sample[0].bound]
     ids = [*(name for name in bound if name == "{dialogue}"), *_ranked(names, "dialogue")][:4] or ["$file"]
     turns = [*(name for name in bound if name == "{turn}"), *_ranked(names, "turn")][:3]
-    speakers = [name for name in _ranked(names, "role") if "user" in _values(name, sample)][:1]
-    chosen = [row for row in sample if row.fits(dict.fromkeys(speakers, "user"))]
+    users = ((name, value) for name in _ranked(names, "role") for value in _values(name, sample))
+    where = dict(islice((each for each in users if as_text(each[1]).lower() == "user"), 1))
+    chosen = [row for row in sample if row.fits(where)]
     gold = next((field for name in _ranked(names, "gold") if (field := _field(name, chosen))), None)
     likely = [name for what in ("predicted", "state", "answer") for name in _ranked(names, what)]
     likely += [*(name for name in names if "." not in name), ""]
@@ -229,7 +254,7 @@ def _states(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[
             base = Mapping(
                 reads="states",
                 rows=path,
-                where=dict.fromkeys(speakers, "user"),
+                where=where,
                 dialogue=dialogue,
                 predicted=predicted,
                 gold=gold,
@@ -280,16 +305,20 @@ def _logs(path: str, names: Sequence[str], sample: Sequence[Row]) -> Iterator[tu
     if trial and not all((number := number_in(value)) is not None and number >= 0 for value in _values(trial, sample)):
         trial = None
     base = Mapping(reads="conversations", rows=path, dialogue=dialogue, task=task, trial=trial)
+    tried = base
+    if {"dialogue", "turn"} <= set(sample[0].bound):
+        path = path.replace("{dialogue}", "{task}").replace("{turn}", "{trial}")
+        tried = Mapping(reads="conversations", rows=path, task="{task}", trial="{trial}")
     for name in ["", *(name for name in names if not name.startswith("^"))]:
         listed = [each for each in _values(name, sample) if each not in EMPTY]
         if listed and all(isinstance(each, list) for each in listed):
             how = _speaking([message for each in listed for message in each[:50]])
             if how is not None:
-                yield 3, replace(base, messages=(name,), **how)
+                yield 3, replace(tried, messages=(name,), **how)
     if (how := _speaking([row.value for row in sample])) is not None:
         yield 3, replace(base, **{"role": "role", **how})
-    if (task or dialogue) and _verdicts(sample):
-        yield 2, replace(base, reads="results")
+    if (task or dialogue) and _ranked(_verdicts(sample), "verdict"):
+        yield 2, replace(tried, reads="results")
 
 
 def _are_ids(name: str, sample: Sequence[Row]) -> bool:
@@ -318,14 +347,31 @@ def _speaking(messages: Sequence[Any]) -> dict[str, Any] | None:
 
 
 def _verdicts(sample: Sequence[Row]) -> dict[str, list[str]]:
-    """Fields that are called like a verdict, likeliest first, with their words."""
-    found = {}
-    for name in _ranked(_names(sample), "verdict"):
+    """Fields that may be the verdict, with their words: true or false, called like one, or numbers from 0 to 1.
+
+    What is the same in all rows is none.
+    """
+    names = _names(sample)
+    known = _ranked(names, "verdict")
+    found: tuple[dict[str, list[str]], ...] = {}, {}, {}
+    for name in dict.fromkeys([*known, *names]):
         values = [each for each in _values(name, sample) if each not in EMPTY]
         words = list(dict.fromkeys(as_text(each) for each in values if isinstance(each, str | int | float)))
-        if values and words and (len(words) <= _MOST_WORDS or all(number_in(each) is not None for each in values)):
-            found[name] = words
-    return found
+        numbers = [number_in(each) for each in values]
+        if not words or len(words) == 1 < len(values):
+            continue
+        if all(isinstance(each, bool) for each in values):
+            found[0][name] = words
+        elif name in known and (len(words) <= _MOST_WORDS or None not in numbers):
+            found[1][name] = words
+        elif all(number is not None and 0 <= number <= 1 for number in numbers) and not _is_called(name, "trial"):
+            found[2][name] = words
+    return found[0] | found[1] | found[2]
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word of a verdict needs no list of words: true, false, yes, no, or a number."""
+    return word.lower() in WORDS or number_in(word) is not None
 
 
 # -- what a proposal says --------------------------------------------------------------------------------------------
@@ -367,8 +413,14 @@ def _shown_conversation(dialogue: Dialogue) -> str:
 def _open_states(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> Iterator[str]:
     """What a person must choose, which is added to the keys."""
     if mapping.dialogue == "$file" and (unread := unread_fields(mapping, sample)):
-        keys["dialogue"] = {"CHOOSE": [*unread, "$file"]}
+        numbers = {name: found for name in unread if (found := _turn_numbers(quoted(name), sample))}
+        keys["dialogue"] = {"CHOOSE": [*(name for name in unread if name not in numbers), "$file"]}
         yield "what names the dialogue of a row"
+        if numbers and mapping.turn is None:
+            first = min(next(iter(numbers.values())))
+            step = 2 if all((number - first) % 2 == 0 for number in next(iter(numbers.values()))) else 1
+            keys["turn"] = {"at": {"CHOOSE": list(numbers)}, "first": first, "step": step}
+            yield "what numbers the turns"
     side, gold = mapping.field("predicted"), mapping.field("gold")
     if side is not None and not _is_called(side.at, "predicted"):
         names = {name for row in sample if isinstance(row.value, dict) for name in row.value}
@@ -378,18 +430,31 @@ def _open_states(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) 
             yield f"which states are predicted: {' or '.join([side.at, *rivals])}"
 
 
+def _turn_numbers(name: str, sample: Sequence[Row]) -> set[int]:
+    """The different numbers of a field that begins at 0 or 1 and has whole numbers only; none of others."""
+    numbers = {number_in(value) for value in _values(name, sample)}
+    whole = {int(number) for number in numbers if number is not None and number.is_integer()}
+    return whole if len(whole) == len(numbers) > 1 and min(whole) in (0, 1) else set()
+
+
 def _open_log(mapping: Mapping, sample: Sequence[Row], keys: dict[str, Any]) -> Iterator[str]:
     """What a person must choose, which is added to the keys; a verdict is sure only as ``success`` or ``passed``."""
-    found = _verdicts(sample) if mapping.success is None else {}
+    found, given = _verdicts(sample), mapping.field("success")
+    if given is not None:  # only its words may be open
+        words = found.get(given.at, [])
+        found = {} if all(map(_is_known, words)) else {given.at: words}
+    elif not found:
+        yield "which field says that a conversation passed: none that it may be has two values (success)"
     if found:
         name, words = next(iter(found.items()))
-        known = all(word.lower() in WORDS for word in words)
+        known = all(map(_is_known, words))
         if known and [other for other in found if _plain(other) in ("success", "passed")] == [name]:
             keys["success"] = name
         else:
-            success = keys["success"] = {"at": {"CHOOSE": list(found)}}
-            yield f"which field says that a conversation passed: {' or '.join(found)}"
-            if not known and any(number_in(word) is None for word in words):
+            success = keys["success"] = {"at": {"CHOOSE": list(found)} if given is None else given.at}
+            if given is None:
+                yield f"which field says that a conversation passed: {' or '.join(found)}"
+            if not known:
                 success |= {"true_values": {"CHOOSE": words}, "false_values": {"CHOOSE": [*words]}}
                 yield f"which words of '{name}' mean passed and failed (lists): {', '.join(words)}"
     for word in [word for word, role in mapping.roles.items() if role is None]:

@@ -66,7 +66,13 @@ def check_notes(
         gold = system.gold.filled_at(_marked(system.gold, states.gold_rows)[system.gold.cell_row])
         chosen = _marked(system.predicted, states.rows)
         predicted = system.predicted.filled_at(chosen[system.predicted.cell_row])
-        notes += _changes(*system.predicted.dropped(chosen & system.predicted.present))
+        if _empty_between(states):
+            sentence = (
+                "every second row of all dialogues is empty on both sides: remove the system's, as they count as right"
+            )
+            notes.append(Note(CHANGES, sentence))
+        else:
+            notes += _changes(*system.predicted.dropped(chosen & system.predicted.present))
         notes += _names(gold, predicted, profile, inventory)
         notes += [*_values(gold, predicted, profile), *_empty(states), *_frozen(states)]
     for note, advice in stops:
@@ -178,6 +184,18 @@ def _changes(slots: int, gone: int) -> Iterable[Note]:
     if (slots >= _FEW and gone > 0.1 * slots) or (slots >= _FEWEST and gone > 0.5 * slots):
         sentence = f"{gone / slots:.0%} of the predicted slots are gone in the next turn: are these only the changes?"
         yield Note(CHANGES, sentence)
+
+
+def _empty_between(states: _States) -> bool:
+    """Whether every second row of all dialogues is empty on both sides, and most of the others are not."""
+    starts = np.flatnonzero(np.diff(states.dialogue, prepend=-1))
+    number = np.arange(len(states.dialogue)) - np.repeat(starts, np.diff(starts, append=len(states.dialogue)))
+    filled = (states.wanted != 0) | (states.given != 0)
+    halves = [filled[number % 2 == rest] for rest in (0, 1)]
+    return any(
+        len(empty) >= _FEWEST and not empty.any() and 2 * _true(others) > len(others)
+        for empty, others in (halves, halves[::-1])
+    )
 
 
 def _names(

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 import dialgauge
 from dialgauge import DialgaugeError
@@ -202,3 +203,26 @@ def test_any_mapping_reads_a_file_or_is_refused(seed: int) -> None:
             dialgauge.read(path, format=msgspec.convert({"reads": reads, **keys}, Mapping))
         with suppress(DialgaugeError):
             propose_mapping(parts_of(str(path))[0])
+
+
+def proposed(folder: Path, content: Any, name: str = "log.json") -> Any:
+    return yaml.safe_load(propose_mapping(parts_of(str(written(folder, content, name=name)))[0]))
+
+
+def test_a_proposal_offers_what_varies_as_the_verdict_and_true_or_false_first(tmp_path: Path) -> None:
+    rows = [{"case": n, "talk": TALK, "status": "done", "label": n % 3 % 2, "reached": n > 1} for n in range(4)]
+    assert proposed(tmp_path, rows)["success"] == {"at": {"CHOOSE": ["reached", "label"]}}
+    words = [{"task_id": word, "messages": [{"role": "user", "content": "hi"}], "passed": word} for word in ("Y", "N")]
+    assert proposed(tmp_path, words)["success"]["true_values"] == {"CHOOSE": ["Y", "N"]}
+
+
+def test_a_proposal_binds_attempts_in_lists_as_trials(tmp_path: Path) -> None:
+    content = {"by": "me", "tasks": {"a": [{"talk": TALK, "ok": True}, {"talk": TALK, "ok": False}]}}
+    mapping = proposed(tmp_path, content)
+    assert (mapping["rows"], mapping["task"], mapping["trial"]) == ("tasks.{task}[{trial}]", "{task}", "{trial}")
+
+
+def test_what_nothing_is_known_of_is_proposed_to_be_filled_in(tmp_path: Path) -> None:
+    mapping = proposed(tmp_path, "test case,attempt,judge\na,1,0.2\na,2,0.9\n", "log.csv")
+    assert mapping["rows"] == "[]" and mapping["success"] == {"at": {"CHOOSE": ["judge"]}}
+    assert mapping["task"] == {"CHOOSE": ["test case", "attempt", "judge"]}

@@ -207,3 +207,16 @@ def test_two_columns_of_states_are_left_open(tmp_path: Path) -> None:
     (tmp_path / "preds.json.map.yaml").write_text(propose_mapping(parts_of(str(path))[0]), encoding="utf-8")
     with pytest.raises(DialgaugeError, match=r"choose what predicted\.at is: a or b"):
         dialgauge.read(path)
+
+
+def test_a_proposal_keeps_rows_of_users_and_offers_numbers_as_turns(tmp_path: Path) -> None:
+    rows = [
+        {"dialogue_id": "d", "turn": 2 * turn + system, "speaker": who, "pred": {} if system else {"hotel-area": "x"}}
+        for turn in range(3)
+        for system, who in enumerate(("USER", "SYSTEM"))
+    ]
+    assert "where: {speaker: USER}\n" in propose_mapping(parts_of(str(written(tmp_path, rows)))[0])
+    others = [{"talk": "abc", "said": 2 * turn + 1, "s": {"hotel-area": "x"}} for turn in range(3)]
+    proposal = propose_mapping(parts_of(str(written(tmp_path, others)))[0])
+    assert "dialogue:\n  CHOOSE: [talk, $file]\n" in proposal
+    assert "turn:\n  at:\n    CHOOSE: [said]\n  first: 1\n  step: 2\n" in proposal
