@@ -90,10 +90,10 @@ def test_the_study_ranks_measures_and_draws_them(capsys: pytest.CaptureFixture[s
 
 
 def test_blame_of_a_stored_run_with_the_evidence(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Whose fault" not in dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--no-store").out
+    assert "Causes of failures" not in dialgauge(capsys, "lab", "run", "-n", 10, "--resamples", 0, "--no-store").out
     ran = dialgauge(capsys, "lab", "run", "-n", 40, "--channel", "value=0.3", "--resamples", 0)
     assert ran.code == 0, ran.err
-    assert "said, not heard" in ran.out[ran.out.index("Whose fault") :]
+    assert "said, not heard" in ran.out[ran.out.index("Causes of failures") :]
     (run,) = Store(None).survey().runs
     first = next(row for row in run.table("blame").to_dicts() if row["first"])
     told = dialgauge(capsys, "show", run.id, "--dialogue", first["dialogue"])

@@ -71,7 +71,7 @@ def test_missing_predictions_show_in_the_exit_code(
     assert "no prediction for 1 turn: left out" in " ".join(done.out.split())
     assert runs(target)[0]["scores"]["JGA"]["value"] == 1.0
     assert runs(target)[0]["coverage"]["units"]["turns"] == {"expected": 2, "read": 1, "scored": 1, "failed": 0}
-    assert "of the 1 of 2 turns that were scored" in done.out
+    assert "of the scored turns" in done.out
     done = dialgauge(capsys, "score", files[0], short, "--coverage", "empty", "--json", target)
     assert done.code == 0
     assert runs(target)[0]["scores"]["JGA"]["value"] == 0.5

@@ -82,7 +82,7 @@ def test_the_folder_works_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     Path("dialgauge.toml").write_text("[defaults]\nseed = 7\n")
-    assert "kept 1 that were there" in dialgauge(capsys, "init").err
+    assert "kept 1 that already existed" in dialgauge(capsys, "init").err
     assert Path("dialgauge.toml").read_text() == "[defaults]\nseed = 7\n"
     Path("file").write_text("x")
     assert dialgauge(capsys, "init", "file").code == 2

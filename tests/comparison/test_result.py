@@ -104,7 +104,7 @@ def test_where_nothing_says_whether_more_is_better_nobody_is_best() -> None:
     assert comparison.difference("a", "b", "q").better is None
     scores = comparison.table()
     assert scores.title == "Scores, highest q first" and not any(cell.strong for row in scores.rows for cell in row)
-    assert "Nothing says whether more is better: q." in scores.notes
+    assert "Not known whether higher is better: q." in scores.notes
 
 
 @pytest.mark.parametrize(("dialogues", "known"), [(2, False), (5, False), (6, True)])

@@ -34,7 +34,7 @@ SHAPES = {
     for name, text in {**EXAMPLES, **MADE}.items()
     if name in MADE or isinstance(formats()[name], DialogueFormat)
 }
-ORDER = "the gold file comes first, then the predictions: GOLD PRED"
+ORDER = "put the gold file first: dialgauge score GOLD PRED"
 
 
 def written(folder: Path, name: str) -> Path:
@@ -96,8 +96,8 @@ def test_swapped_files_are_refused_with_the_right_order(capsys: pytest.CaptureFi
     assert json.loads(right.out)["runs"][0]["scores"]["JGA"]["value"] == 0.0
     swapped = run(capsys, "score", both, gold, "--resamples", "0", "-m", "JGA")
     assert (swapped.code, swapped.out) == (2, "")
-    assert f"{both}: it carries predictions alongside its gold states" in swapped.err
-    assert f"{ORDER}..., here {gold} {both}" in swapped.err
+    assert f"{both}: it holds predictions alongside its gold states" in swapped.err
+    assert f"{ORDER}..., here: {gold} {both}" in swapped.err
 
 
 def test_two_trackers_without_a_gold_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

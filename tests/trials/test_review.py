@@ -132,7 +132,7 @@ def test_an_outcome_that_a_task_accepts_besides_the_expected_one_is_right() -> N
 def test_advice_to_name_a_domain_is_followed_by_a_replay() -> None:
     log = desk_log("gold", 1)
     told = answers(reviewed(log))
-    assert told["replay"].endswith("are not here (--domain FOLDER names them).")
+    assert told["replay"].endswith("are missing (name them: --domain FOLDER).")
     assert told["fairness"] == "Not checked, for the same reason."
     assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 5 recorded rewards."
 
@@ -242,7 +242,7 @@ def test_what_cannot_be_said_of_chat_messages_is_said(capsys: Capture) -> None:
     done = typed(capsys, "review", "chat.jsonl")
     told = " ".join(done.out.split())
     assert done.code == 0 and "50.0% of tasks passed" in told
-    assert "Not checked: this is no log of τ-bench" in told and "a#0 failed; 1 of 2 trials pass" in told
+    assert "Not checked: this is not a log of τ-bench" in told and "a#0 1 of 2 trials passed" in told
     assert "the user erred" not in told, "no instructions, no faults of users"
 
 
@@ -251,12 +251,12 @@ def test_durations_and_latency_are_shown_where_the_log_has_them() -> None:
         {"task_id": task, "success": True, "messages": TALK, "seconds": 3.0, "agent_seconds": 1.0} for task in "abc"
     ]
     Path("chat.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert answers(reviewed(Path("chat.jsonl")))["amounts"] == "A conversation takes 3.0 s (median 3.0)."
+    assert answers(reviewed(Path("chat.jsonl")))["amounts"] == "A conversation takes 3.0 s (median 3.0 s)."
 
 
 def test_users_faults_are_a_reason_where_the_log_has_instructions() -> None:
     run = reviewed(Path(__file__).parents[2] / "docs" / "examples" / "desk-1.jsonl")
-    assert answers(run)["user"].startswith("In 2 of 30 conversations the user seems to err (withheld 2)")
+    assert answers(run)["user"].startswith("The user seems to err in 2 of 30 conversations (withheld 2)")
 
 
 def test_of_chat_messages_different_instructions_and_missing_verdicts_are_told(capsys: Capture) -> None:

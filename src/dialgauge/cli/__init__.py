@@ -17,10 +17,10 @@ from dialgauge.errors import terminate
 #: Command, and the one line the overview shows. The order is the order of a newcomer's questions.
 COMMANDS = {
     "demo": "guided tour: simulate, track, answer, compare, write a report",
-    "init": "a folder to begin in: project file, example files, notebook",
+    "init": "start a project folder: settings, example files, notebook",
     "data": "inspect, check and convert dialogue files; download datasets",
     "score": "score state-tracking predictions against gold, with intervals",
-    "show": "everything there is to see of a stored run",
+    "show": "show a stored run: scores, tables, dialogues",
     "compare": "which system is better, by which measure, and is it noise?",
     "babi": "bAbI restaurant tasks: simulate them, convert to them, test bots",
     "users": "simulated users: GCDF1 scores, faults, search, likeness to people",
@@ -29,7 +29,7 @@ COMMANDS = {
     "lab": "let systems and simulated users talk, and score the result",
     "explore": "browse the run store in a web browser",
     "report": "write runs as one HTML file, or as Markdown for a pull request",
-    "reproduce": "judge what a paper prints and says, ours next to theirs",
+    "reproduce": "check a paper's numbers and claims, ours next to theirs",
     "runs": "the run store: list, tag, copy, remove",
     "sql": "query all stored runs with SQL",
     "explain": "what profiles, measures and behaviours mean",

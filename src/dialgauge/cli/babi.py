@@ -204,7 +204,7 @@ def simulate(
     to: Literal["babi", "native", "both"],
     output: Json,
 ) -> None:
-    """Simulate tasks 1 to 5: dialogs, candidates and knowledge base, in the released format.
+    """Simulate tasks 1 to 5 in the released format.
 
     A folder holds one world with one seed. Files that no simulation wrote are never touched.
     """
@@ -245,7 +245,9 @@ def simulate(
 def convert(
     folder: Path, target: Path, kb: Path, listed: Path | None, seed: int, to: Literal["babi", "native"]
 ) -> None:
-    """Convert DSTC2 as published (a folder per call with log.json and label.json; ontology*.json) to task 6."""
+    """Convert DSTC2 as published to task 6.
+
+    It has a folder per call with log.json and label.json, and ontology*.json."""
     venues = restaurant.venues_of(formats.load_kb(kb))
     lexicon = restaurant.Lexicon(restaurant.read_ontology(folder), venues)
     sessions = list(restaurant.read_sessions(folder, listed))
@@ -283,9 +285,9 @@ class Evaluation:
         "--split",
         type=click.Choice(["dev", "tst", "tst-OOV"]),
         multiple=True,
-        help="Repeatable. Default: all there are.",
+        help="Repeatable. Default: all that exist.",
     )
-    transfer: bool = option("--transfer", is_flag=True, help="On what it was not trained on.")
+    transfer: bool = option("--transfer", is_flag=True, help="Evaluate on data it was not trained on.")
     world: str | None = option(
         "--world", metavar="NAME|FILE", shell_complete=WORLDS, help="Simulate: restaurant, bakery or a YAML file."
     )
@@ -302,7 +304,9 @@ class Evaluation:
 @babi.command()
 @bundle(asked=Evaluation, bot=Bot, replies=Replies, output=Output, gates=Gates)
 def evaluate(asked: Evaluation, bot: Bot, replies: Replies, output: Output, gates: Gates) -> int:
-    """Evaluate a model, an agent or a bot over HTTP: per-response, per-dialog, hits@10, MRR, by class of reply.
+    """Evaluate a model, an agent or a bot over HTTP.
+
+    Per-response and per-dialog accuracy, hits@10, MRR, by class of reply.
 
     A model is trained on --data first, unless its folder is named; with --transfer, --world or --live it gets the
     candidates and the knowledge base of where it goes, and is not retrained. 'dialgauge show RUN --dialogue ID' shows

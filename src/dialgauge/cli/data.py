@@ -42,9 +42,9 @@ def check(
     load_tools: bool,
     output: Json,
 ) -> int:
-    """Report what a file is, how it is read, what is in it, and what is wrong with it.
+    """Report how a file is read, what it holds, and its problems.
 
-    How predictions meet a gold file and an ontology is said by 'dialgauge score'.
+    'dialgauge score' says how predictions fit a gold file and an ontology.
 
     A domain's folder (with a domain.yaml) is read without running its tools.py, unless --load-tools is given. That code
     runs with your permissions.
@@ -89,7 +89,7 @@ def convert(
     format: str | None,
     redact: bool,
 ) -> None:
-    """Convert dialogues to another format, and report what was kept and what was lost."""
+    """Convert dialogues to another format, and report what is lost."""
     redactor = redactor_of(read_corpus(source, format=format).dialogues) if redact else None
     with progress_bar("converting dialogues") as advance:
         done = datasets.convert(
@@ -116,21 +116,25 @@ def convert(
 @data.command("map")
 @click.argument("file", help="A file that no format reads.")
 def map_file(file: str) -> None:
-    """Propose a mapping for a file: YAML to read, correct and save beside it as FILE.map.yaml."""
+    """Propose a mapping for a file.
+
+    It is YAML: read it, correct it, save it beside the file as FILE.map.yaml."""
     out.print(proposed_mapping(file).rstrip())
 
 
 @data.command("list")
 @bundle(output=Json)
 def list_datasets(output: Json) -> None:
-    """List the datasets that can be downloaded, and which are present."""
+    """List datasets that can be downloaded, and which are present."""
     output.present(datasets.listing_page(datasets.catalogue(), datasets.data_folder()))
 
 
 @data.command()
 @click.argument("name", shell_complete=DATASETS, help="Dataset name (see 'dialgauge data list').")
 def get(name: str) -> None:
-    """Download, verify and unpack a dataset, all or nothing, and print its folder; downloads resume."""
+    """Download, verify and unpack a dataset, and print its folder.
+
+    Interrupted downloads resume."""
     dataset = datasets.catalogue().find(name)
     with _transfer_progress() as watcher:
         done = datasets.get(dataset, datasets.data_folder(), network=not datasets.offline(), watcher=watcher)

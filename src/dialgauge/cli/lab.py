@@ -137,7 +137,7 @@ class LanguageModel:
     )
     model: str = option("--model", default="", show_default=False, metavar="NAME", help="Model name at the endpoint.")
     cassette: Path | None = option(
-        "--cassette", type=PATH, cls=Advanced, help="Records requests to models and answers."
+        "--cassette", type=PATH, cls=Advanced, help="Record model requests and answers; replay them if it exists."
     )
 
     def asked(self) -> dict[str, str]:
@@ -149,7 +149,9 @@ class LanguageModel:
 class Limits:
     """When a conversation ends at the latest."""
 
-    exchanges: int = option("--exchanges", type=Whole(1, 10_000), default=20, help="Most exchanges.")
+    exchanges: int = option(
+        "--exchanges", type=Whole(1, 10_000), default=20, help="Longest conversation, in exchanges."
+    )
     seconds: float = option(
         "--seconds", type=Real(0), default=300.0, cls=Advanced, help="Time limit per conversation; 0 for none."
     )
@@ -177,7 +179,7 @@ class Conversations:
         type=click.Choice(["live", "paper"]),
         default="live",
         metavar="HOW",
-        help="Stale first tries: live drops, paper keeps.",
+        help="MultiWOZ constraints that should fail but do not: live drops them, paper keeps them.",
     )
     export: Path | None = option("--out", type=FOLDER, help="Also write conversations.jsonl there.")
 
@@ -245,7 +247,7 @@ def run(
 @lab.command()
 @click.argument("name", help="The folder to write; its name becomes the domain's.")
 def new(name: str) -> None:
-    """Write the folder of a small, commented domain that runs as it is: a start for your own."""
+    """Write a small, commented domain to start your own from."""
     written = domains.new_domain(name)
     out.print(f"wrote {', '.join(path.name for path in written)} into {written[0].parent}")
     folder = name if "/" in name else f"./{name}"
@@ -263,7 +265,7 @@ def new(name: str) -> None:
 )
 @bundle(town=Town, output=Json)
 def show_goals(count: int | None, goal: str | None, folder: Path | None, town: Town, output: Json) -> None:
-    """Show what the goals ask for, which cannot be satisfied, and which failures are real."""
+    """Show what the goals ask for, and which cannot be satisfied."""
     loaded = town.open(count)
     output.present(laboratory.goal_page(loaded, goal) if goal is not None else laboratory.goals_page(loaded))
     if folder is not None:
@@ -286,7 +288,9 @@ def show_goals(count: int | None, goal: str | None, folder: Path | None, town: T
 @click.option("--task", metavar="ID", help="Begin with the state in which this task starts.")
 @bundle(output=Json)
 def call(calls: Path, domain: str, task: str | None, output: Json) -> None:
-    """Call tools of a domain on a fresh copy of its records: each outcome and result, and the records that changed.
+    """Call tools of a domain on a fresh copy of its records.
+
+    Prints each outcome and result, and the records that changed.
 
     Code in a domain's folder runs with your permissions.
     """
@@ -299,7 +303,7 @@ def call(calls: Path, domain: str, task: str | None, output: Json) -> None:
 @click.option("--goal", metavar="ID", help="The goal. Default: the first.")
 @bundle(talkers=Talkers, town=Town)
 def chat(me: Literal["user", "system"], goal: str | None, talkers: Talkers, town: Town) -> None:
-    """Talk to a system with a goal in mind, or answer a simulated user in the system's place.
+    """Talk to a system, or play the system for a simulated user.
 
     As the user you see the goal and end the conversation with `exit`. As the system you see what the user says.
     Database calls are listed at the end.
@@ -352,7 +356,9 @@ def study(
     output: Output,
     placement: Placement,
 ) -> None:
-    """Degrade the system's understanding by kind and rate, and see which tracking measure predicts success.
+    """Find the tracking measure that predicts success.
+
+    The system's understanding is degraded by kind and rate of error.
 
     The same users pursue the same goals under every condition. Rerun an interrupted command to resume it.
     """

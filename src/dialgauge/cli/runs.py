@@ -115,7 +115,9 @@ def compare(runs: tuple[str, ...], tests: Tests, store: Stored, output: Figures)
         output.present(page, everything=tests.all)
         return 0
     if len(runs) < 2:
-        raise DialgaugeError("name two stored runs or more: dialgauge compare RUN RUN ('dialgauge runs list' has them)")
+        raise DialgaugeError(
+            "name at least two stored runs: dialgauge compare RUN RUN ('dialgauge runs list' shows them)"
+        )
     opened = [store.open(name) for name in runs]
     measures = [name.strip() for text in tests.measures for name in split_at_commas(text) if name.strip()]
     with err.status("comparing"):

@@ -44,7 +44,9 @@ class Scoring:
         help="Value-matching rules; repeatable.",
     )
     sensitivity: bool = option("--sensitivity", is_flag=True, help="Score under other profiles, too.")
-    ratings: Path | None = option("--ratings", type=PATH, help="CSV of dialogue, rater, rating, system: what fits?")
+    ratings: Path | None = option(
+        "--ratings", type=PATH, help="People's ratings (CSV: dialogue, rater, rating, system): which measure agrees?"
+    )
     ontology: Path | None = option("--ontology", type=PATH, help="Slot inventory for profiles without one.")
     coverage: Literal["intersection", "empty"] = option(
         "--coverage",
@@ -71,7 +73,7 @@ class Scoring:
         metavar="KIND",
         shell_complete=names_of("tracking", "STOPS"),
         cls=Advanced,
-        help="Score in spite of a check: turns, roles or ids.",
+        help="Score although this check fails: turns, roles or ids.",
     )
 
 

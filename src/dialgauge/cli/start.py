@@ -116,9 +116,9 @@ def init(folder: Path) -> None:
                 shutil.copyfile(source, scratch)
         written += 1
     (folder / "runs").mkdir(exist_ok=True)
-    err.print(f"wrote {written} files into {folder.resolve()}")
+    err.print(f"wrote {written} files to {folder.resolve()}")
     if kept:
-        err.print(f"kept {len(kept)} that were there, among them {kept[0]}")
+        err.print(f"kept {len(kept)} that already existed, such as {kept[0]}")
     first = [] if folder == Path() else [f"cd {folder}"]
     out.print("Try next:")
     for line in (

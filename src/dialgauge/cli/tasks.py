@@ -60,8 +60,9 @@ class Responses:
 )
 @bundle(responses=Responses, resampling=Resampling, output=Output, gates=Gates)
 def score(files: tuple[str, ...], responses: Responses, resampling: Resampling, output: Output, gates: Gates) -> int:
-    """Score MultiWOZ responses: Inform, Success, BLEU, Combined, as the standard evaluator does, and by rules that are
-    harder to game.
+    """Score MultiWOZ responses: Inform, Success, BLEU, Combined.
+
+    As the standard evaluator does, and by rules that are harder to game.
 
     Exit code: 0 all dialogues were answered, 1 some were not and were left out, 2 nothing could be scored, 3 a
     --fail-under or --fail-on-drop check failed.
@@ -117,7 +118,7 @@ class Reviewing:
 )
 @bundle(reviewing=Reviewing, resampling=Resampling, output=Output, gates=Gates)
 def review(logs: tuple[str, ...], reviewing: Reviewing, resampling: Resampling, output: Output, gates: Gates) -> int:
-    """Review logs of agents: pass^k, whether each log is what it says, whether its verdicts replay and its tasks were
+    """Review logs of agents: pass^k, whether conversations match their tasks, verdicts replay and tasks were
     fair, and a suspect for each failure.
 
     Several logs are compared. No language model is used. Code in a domain's folder runs with your permissions.
@@ -155,11 +156,11 @@ def _screen(results: report.RunSet, *, named: bool) -> report.Page:
         page = report.run_page(runs[0], ["summary", "failures"])
         own = {"scores": report.score_table(runs, heads=list(runs[0].scores))} if named else {}
         return replace(page, tables={**own, **page.tables}, notes=notes)
-    table = report.Table("", ["log", "conversations", "contradicted by"])
+    table = report.Table("", ["log", "conversations", "problems"])
     for name, run in results.items():
         count = run.coverage["conversations"]
         scored = f"{count.scored:,}" if run.coverage.complete else f"{count.scored:,} of {count.expected:,}"
-        table.add(name, scored, " ".join(trials.doubts(run)) or "nothing")
+        table.add(name, scored, " ".join(trials.doubts(run)) or "none")
     page, told = runs_page(results, named=named), results.page().warnings
     for scores in page.tables.values():
         if not named and scores.columns[0].name == "measure":

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: The tables that a page opens with.
 _OPEN = ("scores", "differences", "divergences")
 #: What else decides where amounts are compared.
-_AMOUNTS = "amounts are skewed, so a difference must also survive one more, extreme value"
+_AMOUNTS = "skewed amounts, so a difference must also survive an added extreme value"
 
 
 def compared_tables(
@@ -130,10 +130,10 @@ def scores(comparison: Comparison) -> Table:
     ]
     unknown = [measure for measure in comparison.measures if not _directed(comparison, [measure])]
     table.notes = [
-        f"Systems that share a letter cannot be told apart: {_test(comparison)}.",
+        f"Systems that share a letter do not differ significantly: {_test(comparison)}.",
         f"{comparison.basis}, {counted(comparison.resampling.resamples, 'resample')}.",
         *([f"Lower is better: {', '.join(falling)}."] if falling else []),
-        *([f"Nothing says whether more is better: {', '.join(unknown)}."] if unknown else []),
+        *([f"Not known whether higher is better: {', '.join(unknown)}."] if unknown else []),
         *([f"{', '.join(comparison.amounts)}: {_AMOUNTS}."] if comparison.amounts else []),
     ]
     return table
@@ -178,7 +178,7 @@ def differences(comparison: Comparison) -> Table:
         table.notes.append(f"No intervals: {counted(len(comparison.dialogues), unit)} are too few.")
     elif constant:
         named = ", ".join(constant)
-        table.notes.append(f"No interval where systems differ by the same amount on every {unit} ({named}).")
+        table.notes.append(f"No interval where two systems differ by the same amount on every {unit} ({named}).")
     return table
 
 

@@ -20,7 +20,7 @@ def check_page(report: Report) -> Page:
         suffix = f" {number}" if len(report.groups) > 1 else ""
         tables |= {f"{name}{suffix}": table for name, table in _group_tables(group).items()}
     if report.resources:
-        besides = tables["besides"] = Table("Besides the dialogues", ["file", "kind", "format", "holds"], first=_SHOWN)
+        besides = tables["besides"] = Table("Other files", ["file", "kind", "format", "holds"], first=_SHOWN)
         for item in report.resources:
             besides.add(_short(item.file), item.kind, item.format, item.holds)
             if item.findings:
@@ -40,7 +40,7 @@ def _verdict(report: Report) -> str:
     problems = sum(one.severity == "problem" for one in found)
     reasons = [f"{counted(problems, 'kind of problem', 'kinds of problems')}"] if problems else []
     reasons += [f"{counted(len(report.unread), 'file')} could not be read"] if report.unread else []
-    sound = f"sound, with {counted(len(found), 'remark')}" if found else "sound"
+    sound = f"no problems, {counted(len(found), 'remark')}" if found else "no problems"
     return f"{counted(report.files, 'file')}: {'; '.join(reasons) or sound}."
 
 
@@ -102,7 +102,7 @@ def _some(items: list[str]) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> Table:
-    table = Table("Findings", ["finding", "count", "what", "for example"])
+    table = Table("Findings", ["finding", "count", "what", "example"])
     for finding in findings:
         places = "; ".join(str(location) for location in finding.places)
         more = "; …" if places and finding.count > len(finding.places) else ""

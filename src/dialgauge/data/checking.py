@@ -460,7 +460,7 @@ class _Group:
         """What told how the files are read."""
         if self._chosen.name in ("mapping", "mapped-log"):
             return "a mapping, named with --format" if self._named else "the mapping beside it"
-        named = "named with --format" if self._named else "told by its content"
+        named = "named with --format" if self._named else "recognised by its content"
         return "documented names" if self.report.read_as else f"a named format, {named}"
 
 

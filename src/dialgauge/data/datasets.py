@@ -220,7 +220,7 @@ def listing_page(known: Catalogue, folder: Folder) -> Page:
     for dataset in known.datasets:
         here = "no"
         if dataset_folder(dataset, folder).is_dir():
-            here = "yes" if folder.receipt(dataset.name) is not None else "by hand"
+            here = "yes" if folder.receipt(dataset.name) is not None else "own copy"
         size, complete = dataset.known_size
         download = f"{'' if complete else 'over '}{size / 1e6:,.1f} MB" if size else "unknown"
         checksum = "some files" if dataset.known_members else "unknown"
@@ -229,6 +229,5 @@ def listing_page(known: Catalogue, folder: Folder) -> Page:
         table.add(dataset.name, dataset.title, here, download, checksum, *about)
     notes = [
         f"Folder: {folder.root} (set DIALGAUGE_DATA to change it). 'dialgauge data get NAME' fetches one.",
-        "--wide shows homes and citations.",
     ]
     return Page(title="Datasets", tables={"datasets": table}, notes=notes)

@@ -16,11 +16,10 @@ def study_verdict(run: Run) -> str:
         return " ".join(reasons)
     best, *others = run.table("predictors").iter_rows(named=True)
     level = [row["measure"] for row in others if row["behind_low"] <= 0]
-    same = f" Not told apart from it: {', '.join(level)}." if level else ""
+    same = f" Not significantly worse: {', '.join(level)}." if level else ""
     return (
-        f"{best['measure']} predicts success best: of a conversation that succeeds and one that fails, the first "
-        f"scores higher in {best['auc']:.1%} [{100 * best['auc_low']:.1f}, {100 * best['auc_high']:.1f}] of such "
-        f"pairs.{same}"
+        f"{best['measure']} predicts success best: it scores a successful conversation above a failed one in "
+        f"{best['auc']:.1%} of pairs (95% interval {100 * best['auc_low']:.1f} to {100 * best['auc_high']:.1f}).{same}"
     )
 
 
@@ -33,8 +32,13 @@ def predictors(run: Run) -> Table:
             Column("AUC", Number(3), help="how often a success scores above a failure; 0.5 is guessing"),
             Column("gap", Number(3), help="to the best measure, on the same conversations", spare=1),
             Column("within", Number(3), help="the AUC within conditions", spare=2),
-            Column("tau", Number(2), help="rank correlation of conditions with their rate of success", spare=2),
-            Column("error", _PERCENT, help="of a line through the other conditions", spare=3),
+            Column("tau", Number(2), help="rank correlation with success, over conditions", spare=2),
+            Column(
+                "error",
+                _PERCENT,
+                help="mean error of predicting a condition's success from a line through the others",
+                spare=3,
+            ),
         ],
         chart=Chart("intervals", ("AUC",)),
         notes=["95% intervals resample goals."],
@@ -49,7 +53,7 @@ def conditions(run: Run) -> Table:
     """Success and the measures under each condition."""
     names = ("JGA", "FGA@0.5", "F1", "SA")
     columns = [Column(name, _PERCENT) for name in ("success", *names)]
-    table = Table("Conditions", ["the system's hearing", *columns], first=25)
+    table = Table("Conditions", ["channel to the system", *columns], first=25)
     for row in run.table("conditions").iter_rows(named=True):
         table.add(condition_words(row["condition"]), row["success"], *(row[name] for name in names))
     return table

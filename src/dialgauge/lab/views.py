@@ -85,17 +85,20 @@ def verdict(run: Run) -> str:
     score = run.scores.get("Success(rules=strict)")
     if score is None or score.value is None:
         return f"{run.name}: {run.coverage.sentence()}."
-    interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    share, more = f"{score.value:.1%}", ""
+    if score.low is not None and score.high is not None:
+        more = f" (95% interval {100 * score.low:.1f} to {100 * score.high:.1f})"
     unread = run.scores.get("NotUnderstood")
     if unread is not None and unread.value:
-        most, number = score.value + unread.value, _not_understood(run).height
-        interval = f" to {most:.1%} (in {counted(number, 'conversation')} the lab did not understand the assistant)"
-    done = f"With {run.name} the users got everything they came for in {score.value:.1%}{interval} of the conversations"
+        share += f" to {score.value + unread.value:.1%}"
+        number = counted(_not_understood(run).height, "conversation")
+        more = f" (in {number} the lab did not understand the assistant)"
+    done = f"With {run.name} the users got everything they came for in {share} of conversations{more}"
     first = _blame(run)
     if not first.height:
         return f"{done}."
     cause, count = first["blamed on"].value_counts(sort=True).row(0)
-    return f"{done}; most failures are blamed on '{cause}' ({count:,} of {first.height:,})."
+    return f"{done}. Most frequent cause of failure: '{cause}' ({count:,} of {first.height:,})."
 
 
 def warnings(run: Run) -> list[str]:
@@ -140,11 +143,12 @@ def blame(run: Run) -> Table | None:
     first, rows = _blame(run), run.table(BLAME)
     if not first.height:
         return None
+    failed = first["dialogue"].n_unique()
     table = Table(
-        "Whose fault failures were",
+        "Causes of failures",
         ["side", "cause", "conversations", Column("share", PERCENT, spare=1), Column("domains", spare=2)],
         chart=Chart("bars", ("conversations",)),
-        answer=f"{counted(first['dialogue'].n_unique(), 'failed conversation')}: the first broken link decides.",
+        answer=f"{counted(failed, 'failed conversation')}, each counted under its earliest cause.",
     )
     for cause in CAUSES:
         domains = rows.filter(pl.col("cause") == cause).height
@@ -170,7 +174,7 @@ def erred(run: Run) -> Table | None:
     if score is not None and score.value is not None:
         cell = score_cell(score)
         text = f"{Column('', PERCENT).text(cell)} {Column('', PERCENT).interval(cell)}".rstrip()
-        table.notes.append(f"Success where the user was faultless: {text}.")
+        table.notes.append(f"Success with a faultless user: {text}.")
     return table
 
 

@@ -218,7 +218,7 @@ def _provenance(run: Run) -> Table:
         "versions": ", ".join(f"{name} {version}" for name, version in manifest.versions.items()),
         **{given.role or "input": given.path for given in manifest.inputs},
     }
-    return Table("Where it comes from", ["fact", "value"], facts.items())
+    return Table("Provenance", ["fact", "value"], facts.items())
 
 
 def run_summary(run: Run) -> Page:

@@ -134,7 +134,7 @@ class Reproduction(Struct):
         """How it went, in one sentence."""
         shown = [line for line in self.lines if line.counted]
         zeros = sum(line.verdict == EXACT and line.ours == 0 for line in shown)
-        words: dict[str, str] = {EXACT: f"exact ({zeros} of them 0)"} if zeros else {}
+        words: dict[str, str] = {EXACT: f"exact ({zeros} with value 0)"} if zeros else {}
         counts = ", ".join(f"{count} {words.get(verdict, verdict)}" for verdict, count in self.tally().items() if count)
         left = len(self.lines) - len(shown)
         more = f" Not counted: {left} with copied settings or true by definition." if left else ""
@@ -145,8 +145,8 @@ class Reproduction(Struct):
         groups: dict[tuple[str, str], list[ReportedValue]] = {}
         for line in sorted(self.lines, key=lambda line: _rank(line.part)):
             groups.setdefault((line.verdict, line.why), []).append(line)
-        differs = Table("What differs", ["lines", "because", "such as"], first=_FIRST)
-        absent = Table("What cannot be computed", ["lines", "because"], first=_FIRST)
+        differs = Table("What differs", ["lines", "reason", "example"], first=_FIRST)
+        absent = Table("What cannot be computed", ["lines", "reason"], first=_FIRST)
         for (verdict, why), lines in sorted(groups.items(), key=lambda group: -len(group[1])):
             if verdict == DIFFERS:
                 differs.add(len(lines), why, f"{lines[0].part}: {lines[0].what}")
@@ -158,7 +158,7 @@ class Reproduction(Struct):
             verdict=self.summary(),
             warnings=[f"missing: {line}" for line in self.missing],
             tables={"verdicts": counts, "differs": differs, "absent": absent},
-            notes=[self.citation, "Every line: --all; those of a part: --only 'Table 1'."],
+            notes=[self.citation, "--all shows every line, --only 'Table 1' those of one part."],
         )
 
     def whole_page(self, only: Collection[str] = ()) -> Page:

@@ -135,10 +135,10 @@ WORDINGS: dict[str, Phrasing] = {
         "nothing was offered", "nothing was offered: no response that counts for {domain} has a {wanted}"
     ),
     "state_lacks_domain": Phrasing(
-        "the state lacks the domain", "the state at the offer, in turn {turn}, does not have {domain}"
+        "the state lacks the domain", "the state at the offer (turn {turn}) lacks {domain}"
     ),
     "state_fits_nothing": Phrasing(
-        "the state fits nothing", "the state at the offer, in turn {turn}, fits nothing in the database: {given}"
+        "the state fits nothing", "nothing in the database fits the state at the offer (turn {turn}): {given}"
     ),
     "state_differs": Phrasing(
         "the state is not the goal",

@@ -57,7 +57,9 @@ def warnings(run: Run) -> list[str]:
     """Missing dialogues, gold states, and signs that the responses were made for the evaluator."""
     sentences = [] if run.coverage.complete else [f"{run.name}: {run.coverage.sentence()}."]
     if run.details.get("states") == "gold":
-        sentences.append(f"{run.name} has gold states: a score of the policy, never to be ranked with end-to-end ones.")
+        sentences.append(
+            f"{run.name} uses gold states: only its policy is scored. Do not rank it with end-to-end systems."
+        )
     return [*sentences, *_gaming(run)]
 
 
@@ -71,8 +73,8 @@ def _gaming(run: Run) -> Iterator[str]:
     precision, human = run.scores.get("ReqP"), (details.get("human") or {}).get("ReqP")
     if human and precision is not None and precision < LEAST_ASKED * human:
         yield (
-            f"Only {float(precision):.0%} of what {run.name} tells was asked for (human responses: {human:.0%}): "
-            "telling everything pays off under mwzeval."
+            f"Only {float(precision):.0%} of what {run.name} tells was asked for (human responses: {human:.0%}); "
+            "mwzeval rewards telling everything."
         )
     named = details["domains_per_turn"]
     if named is not None and named > 2:  # more than anybody talks about
@@ -173,9 +175,7 @@ def transcript(run: Run, dialogue: Dialogue) -> Transcript:
 class TasksPairing(Pairing):
     """Systems that were given other states are not ranked; mwzeval counts only dialogues that all systems have."""
 
-    cautions: ClassVar[Mapping[str, str]] = {
-        "states": "With gold states only the policy is scored: do not rank it with end-to-end systems"
-    }
+    cautions: ClassVar[Mapping[str, str]] = {"states": "With gold states only the policy is scored"}
 
     def excluded(self, run: Run, measure: str) -> Collection[str]:
         """Under mwzeval a missing dialogue is not counted, and dropping hard ones would pay; grounded has it failed."""
@@ -236,7 +236,7 @@ def _domains(rows: list[dict[str, Any]], reasons: list[dict[str, Any]]) -> Table
     texts = reason_texts(reasons)
     heads = map(Column, ("domain", "rules", "inform", "success", "why not", "message"))
     more = (Column("offered", spare=1), Column("fitting", spare=1), Column("not told", spare=2))
-    table = Table("Its domains", [*heads, *more])
+    table = Table("Result by domain", [*heads, *more])
     for row in rows:
         turn = Cell(row["turn"], link=None if row["turn"] is None else Link(turn=row["turn"]))
         reason = texts.get((row["dialogue"], row["domain"], row["rules"]))

@@ -194,7 +194,7 @@ def _predicted_kind(system: SystemInput) -> Kind:
 
 #: The format whose predictions have the shape of the dataset itself: its states may be predicted ones.
 _SAME_SHAPE = "sgd"
-_ORDER = "the gold file comes first, then the predictions: GOLD PRED..."
+_ORDER = "put the gold file first: dialgauge score GOLD PRED..."
 
 
 def require_roles(gold: SystemInput | None, systems: Sequence[SystemInput]) -> None:
@@ -222,7 +222,7 @@ def _no_gold(gold: SystemInput, systems: Sequence[SystemInput]) -> str:
     # Dialogues in memory come under a name, gold=..., which says what is meant: refused only if they are swapped.
     if not gold.path and any(system.predicts for system in systems):
         return ""
-    return f"it carries predictions{' alongside its gold states' if has_states else ''}"
+    return f"it holds predictions{' alongside its gold states' if has_states else ''}"
 
 
 def _no_predictions(system: SystemInput, gold: SystemInput | None) -> str:
@@ -255,6 +255,6 @@ def _refused(culprit: SystemInput, message: str, inputs: Sequence[SystemInput]) 
         if all(each.brings_gold for each in inputs):
             hint = f"; for the gold states inside each file write {SELF} first: {SELF} {paths}"
         elif sum(not each.predicts for each in inputs) == 1:
-            hint = f", here {' '.join(each.path for each in sorted(inputs, key=lambda each: each.predicts))}"
-    advice = "--accept roles scores them as they are"
+            hint = f", here: {' '.join(each.path for each in sorted(inputs, key=lambda each: each.predicts))}"
+    advice = "--accept roles scores the files as they are"
     return DialgaugeError(f"{message}; {_ORDER}{hint}", file=culprit.path or culprit.name, advice=advice)

@@ -71,8 +71,7 @@ def verdict(run: Run) -> str:
     errors = run.table(SLOT_ERRORS)["kind"].value_counts(sort=True).rows()
     total = sum(count for _, count in errors)
     kinds = ", ".join(f"{count / total:.0%} {ERRORS[kind]}" for kind, count in errors)
-    turns = run.coverage["turns"]
-    of = "the turns" if run.coverage.complete else f"the {turns.scored:,} of {turns.expected:,} turns that were scored"
+    of = "the turns" if run.coverage.complete else "the scored turns"
     return (
         f"{run.name} gets {float(run['JGA']):.1%} of {of} and {int(exact.sum()):,} of "
         f"{counted(len(exact), 'dialogue')} exactly right; slot errors: {kinds or 'none'}."
@@ -150,7 +149,7 @@ def error_types(run: Run) -> Table | None:
     turns = dict(frame["turn type"].value_counts().rows())
     table = Table(
         "Turns by type of error",
-        ["turn type", "turns", Column("share", PERCENT), Column("dialogues", help="with such a turn")],
+        ["turn type", "turns", Column("share", PERCENT), Column("dialogues", help="with at least one such turn")],
         chart=Chart("bars", ("turns",)),
     )
     for mark in TURN_TYPES.values():

@@ -140,9 +140,9 @@ def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
         if row["contradicts"] is None:
             continue
         recorded, replayed = ("open" if row[name] is None else f"{row[name]:g}" for name in ("recorded", "replayed"))
-        words = f"its calls, made again, contradict its verdict (recorded {recorded}, replayed {replayed})"
+        words = f"replaying its calls contradicts its verdict (recorded {recorded}, replayed {replayed})"
         if row["contradicts"] == "parts":
-            words = "the parts stored with its reward contradict it"
+            words = "the stored parts of its reward contradict the reward"
         found[row["dialogue"]].append(Reason(words, row["drift_message"], "bad"))
     facts: dict[str, list[str]] = defaultdict(list)
     for row in rows(run, "task_facts"):
@@ -161,7 +161,7 @@ def reasons(run: Run) -> Mapping[str, Sequence[Reason]]:
         own, said = found[row["dialogue"]], facts_of.get(row["dialogue"], {})
         known = row["expected calls"] or said.get("error") or said.get("explanation")
         if not own:
-            own.append(Reason(known or f"failed; {row['passes']} trials pass", tone="bad"))
+            own.append(Reason(known or f"{row['passes']} trials passed", tone="bad"))
         elif known and own[0].text == NO_SIGN:
             own[0] = Reason(f"{NO_SIGN}; {known}")
         own += map(Reason, facts[row["task"]])

@@ -26,12 +26,10 @@ def graders(run: Run) -> Table | None:
                *(Column(f"pass^{k}", PERCENT) for k in range(1, most + 1))]  # fmt: skip
     table = Table("What passes, by grader", columns)
     rates = [each.pass_rate.value for each in figures.graders]
-    beside = (
-        f"{counted(len(rates), 'grader')}, the log among them"
-        if figures.graders[0].grader == LOG
-        else counted(len(rates), "grader")
-    )
-    table.answer = f"By {beside}, {percent(min(rates))} to {percent(max(rates))} of the conversations pass."
+    number = counted(len(rates), "grader")
+    who = f"{number}, including the log" if figures.graders[0].grader == LOG else number
+    span = f"{percent(min(rates))} to {percent(max(rates))}"
+    table.answer = f"{span} of conversations pass, depending on the grader ({who})."
     for each in figures.graders:
         apart = [
             None if each.grader == LOG else count_cell(pairs, {"graders": against(each.grader, passed=passed)})
@@ -77,11 +75,11 @@ def corrected(run: Run) -> Table | None:
         if each.refused:
             table.notes.append(f"{each.grader} is not corrected: {each.refused}.")
     rates = [
-        f"{each.grader} {percent(each.corrected.value)} (as graded {percent(each.apparent)})"
+        f"{each.grader} {percent(each.corrected.value)} (graded {percent(each.apparent)})"
         for each in figures.corrected
         if each.corrected is not None
     ]
-    table.answer = f"Pass rate by {figures.truth}'s labels: {', '.join(rates)}." if rates else ""
+    table.answer = f"Pass rate if {figures.truth} is right: {', '.join(rates)}." if rates else ""
     table.notes.append(
         "Rogan and Gladen's estimate, Lang and Reiczigel's 95% interval, as if conversations were independent and "
         "labelled at random."

@@ -96,8 +96,8 @@ class TrialLog:
         outcome = dialogue.ended
         if not outcome.task and outcome.success is None:
             raise DialgaugeError(
-                "it says neither whether its task was done (outcome, success) nor which task it is a trial of "
-                "(outcome, task); logs of agents do, and what 'dialgauge data convert' makes of them",
+                "it has neither a verdict (outcome, success) nor a task (outcome, task), so it is not a log of "
+                "trials; states and predictions are for 'dialgauge score'",
                 dialogue=dialogue.id,
             )
         numbers = {name: float(value) for name, value in outcome.scores.items() if name in self.numeric}

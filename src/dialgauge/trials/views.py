@@ -74,7 +74,7 @@ def summary(run: Run) -> Table:
         if (made := _TABLES[name](run)) is not None and made.answer:
             table.add(Cell(check, tone=made.tone), made.answer)
     if stored_integrity(run) is None and run.details["benchmark"] != "dialgauge":
-        table.add("replay", "Not checked: this is no log of τ-bench or τ²-bench.")
+        table.add("replay", "Not checked: this is not a log of τ-bench or τ²-bench.")
     return table
 
 
@@ -137,7 +137,7 @@ def replayed(run: Run) -> Table | None:
         return None
     frame, replays, audit = conversations(run), run.table("replays"), run.details["audit"]
     known, odd = replays.drop_nulls(["recorded", "replayed"]), contradicted(run)
-    table = Table("Do verdicts replay?", ["the replay", "conversations"], tone="bad" if odd else "good")
+    table = Table("Does replay confirm the verdicts?", ["replay", "conversations"], tone="bad" if odd else "good")
     if why := _NO_REPLAY.get(audit["no_replay"]):
         answers = [f"Not replayed: {why}."]
         table.tone = "bad" if odd else "plain"
@@ -152,17 +152,19 @@ def replayed(run: Run) -> Table | None:
     if odd:
         answers.append(f"{counted(len(odd), 'verdict')} contradicted ({some_of(odd, FEW)}).")
     if known.height and (unsure := replays.height - known.height) and not why:
-        answers.append(f"{counted(unsure, 'conversation')} not replayed: their tasks have criteria that no rule knows.")
+        answers.append(
+            f"{counted(unsure, 'conversation')} not replayed: their tasks have criteria that dialgauge does not know."
+        )
     table.answer = " ".join(answers)
     if calls := [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]:
         table.notes.append(f"Replayed calls: {', '.join(calls)}.")
     if doubtful := replays.filter(~pl.col("reliable"))["dialogue"].to_list():
-        table.notes.append(f"A write gave another result than recorded: {some_of(doubtful, _NAMED)}.")
+        table.notes.append(f"A write returned something other than recorded: {some_of(doubtful, _NAMED)}.")
     return table
 
 
 _NO_REPLAY = {
-    "no world": "the tools and records of its domain are not here (--domain FOLDER names them)",
+    "no world": "the tools and records of its domain are missing (name them: --domain FOLDER)",
     "calls in prose": "the agent wrote its calls into its texts",
 }
 _DRIFT = {
@@ -182,7 +184,7 @@ def split(run: Run) -> Table | None:
         return None
     most = max(count for _, count in frame["task"].value_counts().rows())
     rates = [Column(f"pass^{k}", PERCENT, spare=k - 1) for k in range(1, most + 1)]
-    table = Table("What does the pass rate blend?", ["tasks in which", "tasks", "conversations", "passed", *rates])
+    table = Table("Pass rate by what the task asks for", ["tasks in which", "tasks", "conversations", "passed", *rates])
     answers = []
     for words in CHANGES.values():
         own = frame.filter(pl.col("change") == words)
@@ -205,7 +207,7 @@ def fairness(run: Run) -> Table | None:
     if "task_facts" not in run.tables:
         return None
     frame, facts = conversations(run), facts_of_tasks(run)
-    table = Table("Were its tasks fair?", ["about the task", "tasks", "conversations", "which"])
+    table = Table("Are the tasks fair?", ["about the task", "tasks", "conversations", "which"])
     unfair: dict[str, list[str]] = {}
     for code, words in FACTS.items():
         if which := facts.filter(pl.col("fact") == words)["task"].unique(maintain_order=True).to_list():
@@ -229,7 +231,7 @@ def suspects(run: Run) -> Table | None:
     if "suspect" not in frame.columns or not frame["suspect"].count():
         return None
     suspected = frame.drop_nulls("suspect")
-    title = "Who is to be suspected of each failure, and why?"
+    title = "Who is suspected of each failure, and why?"
     table = count_table(title, suspected, "why", split="suspect", tones=_SIDES)
     counts = [(words, suspected.filter(suspect=words).height) for words in SUSPECTED.values()]
     sides = ", ".join(f"{words} {count:,}" for words, count in counts if count)
@@ -249,7 +251,7 @@ def erring_users(run: Run) -> Table | None:
     table = count_table("What the user got wrong", faults, "fault of the user")
     listed = ", ".join(f"{row[0].value} {row[1].value}" for row in table.rows)
     erred, of = faults["dialogue"].n_unique(), conversations(run).height
-    table.answer = f"In {erred:,} of {of:,} conversations the user seems to err ({listed})."
+    table.answer = f"The user seems to err in {erred:,} of {of:,} conversations ({listed})."
     return table
 
 
@@ -311,9 +313,9 @@ def amounts(run: Run) -> Table | None:
 
 #: What a conversation takes, with its mean and median.
 _TAKEN = {
-    "Seconds": "a conversation takes {:.1f} s (median {:.1f})",
-    "Latency": "a reply takes {:.1f} s (median {:.1f})",
-    "Cost": "a conversation costs ${:.2g} (median {:.2g})",
+    "Seconds": "a conversation takes {:.1f} s (median {:.1f} s)",
+    "Latency": "a reply takes {:.1f} s (median {:.1f} s)",
+    "Cost": "a conversation costs ${:.2g} (median ${:.2g})",
 }
 
 

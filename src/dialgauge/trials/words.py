@@ -46,23 +46,23 @@ MATCHES: Mapping[str, tuple[str, Tone]] = {
 #: What a failure is suspected for; ``{}`` is what it is about.
 SIGNS: Mapping[str, str] = {
     "technical_end": "the conversation broke off for a technical reason",
-    "unidentified": "the user never said who it is, though its instruction does",
+    "unidentified": "the user never identified itself, though its instruction says who it is",
     "stopped": "the user stopped while something was open",
     "never_voiced": "the user never asked for what {} does",
-    "looped": "the user repeated itself until the steps were used up",
-    "insists": "the agent kept asking for a record's id, not for the user's",
+    "looped": "the user repeated itself until the step limit",
+    "insists": "the agent kept asking for a record id instead of the user id",
     "extra_write": "the agent called {}, which its task does not expect",
     "wrong_value": "the agent gave a wrong {}",
-    "not_done_transferred": "the agent handed the user over instead of calling {}",
-    "not_done_failed": "the agent called {} in vain and never got it right",
+    "not_done_transferred": "the agent transferred the user instead of calling {}",
+    "not_done_failed": "the agent called {} but never got it right",
     "not_done_refused": "the agent refused what {} does",
     "not_done_left": "the agent never called {}, though the user asked for it",
-    "out_of_steps": "the agent used up the steps",
-    "unsaid": "the agent never told '{}'",
-    "unknowable": "only {} differs, which nobody was told",
+    "out_of_steps": "the agent reached the step limit",
+    "unsaid": "the agent never said '{}'",
+    "unknowable": "only {} differs, and nobody was told it",
     "failing_gold": "an expected call fails in its own world",
 }
-NO_SIGN = "no sign against either side"
+NO_SIGN = "no evidence against either side"
 SUSPECTED: Mapping[str, str] = {
     "agent": "agent",
     "user": "user",
@@ -122,7 +122,7 @@ def rate_sentence(run: Run) -> str:
         sentence, bounds = f"Incomplete: {coverage_sentence(run)}", run.details["pass_1_if_missing"]
         if bounds and bounds["all_failed"] < bounds["all_passed"]:
             low, high = (f"{100 * end:.1f}" for end in bounds.values())
-            sentence += f"; pass^1 of the whole lies between {low}% (if the rest fails) and {high}% (if it passes)"
+            sentence += f"; pass^1 of the full log lies between {low}% (if the rest fails) and {high}% (if it passes)"
         return f"{sentence}."
     if not passes:
         return f"{upper_first(coverage_sentence(run))}; no pass rate."
@@ -136,7 +136,7 @@ def rate_sentence(run: Run) -> str:
     sentence = f"{100 * float(first):.1f}% of tasks passed {measured}"
     if len(passes) > 1:
         most, tasks = passes[-1], run.details["pass_tasks"]
-        of = "" if tasks[most] == tasks[passes[0]] else f" of the {tasks[most]:,} tasks tried so often"
+        of = "" if tasks[most] == tasks[passes[0]] else f" of the {tasks[most]:,} tasks with that many trials"
         sentence += f"; in {100 * float(run.scores[most]):.1f}%{of} {_all_trials(most)} passed"
     return f"{sentence}."
 
@@ -172,8 +172,8 @@ def measured_sentences() -> tuple[str, str]:
     right, agent = measured.right, measured.always_agent
     interval = f"95% interval {100 * (right.low or 0):.0f} to {100 * (right.high or 1):.0f}"
     return (
-        f"{100 * right.value:.0f}% of such suspicions were right ({interval}).",
-        f"Measured on {measured.failures} labelled failures of unseen tasks; always suspecting the agent is right in "
+        f"On unseen tasks {100 * right.value:.0f}% of these suspicions were right ({interval}).",
+        f"Measured on {measured.failures} labelled failures; always suspecting the agent would be right in "
         f"{100 * agent.value:.0f}%.",
     )
 

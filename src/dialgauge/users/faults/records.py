@@ -26,7 +26,7 @@ KINDS: dict[FaultKind, str] = {
     "role_swap": "speaks as the agent",
     "empty": "sends an empty message",
     "withheld": "withholds what is asked",
-    "disobeyed": "ignores orders about its manner",
+    "disobeyed": "ignores instructions on how to behave",
 }
 #: How far a check could look: at all that the definition covers, at a part of it, or not at all.
 Extent: TypeAlias = Literal["whole", "part", "none"]
@@ -58,7 +58,7 @@ SCOPE_WORDINGS = {
     "no_user": "the user never spoke",
     "no_texts": "the conversation has no texts",
     "no_instruction": "there is no instruction to compare with",
-    "ask_a_judge": "this takes understanding: ask a judge (--judge)",
+    "ask_a_judge": "only a judge can tell (--judge)",
     "may_invent": "the instruction allows making things up",
     "not_to_give": "the instruction says not to give the {joined}",
     "gives_nothing": "nothing that the user knows is an id, code or address; declare it in `knows`",

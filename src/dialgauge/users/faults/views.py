@@ -21,7 +21,6 @@ from dialgauge.report import (
     Turn,
     View,
     count_cell,
-    score_cell,
 )
 from dialgauge.runs import Run
 from dialgauge.text import counted
@@ -45,11 +44,12 @@ def verdict(run: Run) -> str:
     if score is None or score.value is None:
         why = run.details.get("left_out", {}).get(USER_FAULT, "nothing could be checked")
         return f"{run.name} has no rate of user faults: {why}.{f' Found: {found}.' if found else ''}"
-    interval = f" {Column('', PERCENT).interval(score_cell(score))}" if score.low is not None else ""
+    interval = ""
+    if score.low is not None and score.high is not None:
+        interval = f" (95% interval {100 * score.low:.1f} to {100 * score.high:.1f})"
     told = counted(int(run.details.get("told", 0)), "conversation")
-    lower = "at least " if run.details.get("by_texts") else ""
     return (
-        f"{run.name}: the user was at fault in {lower}{score.value:.1%}{interval} of {told}: {found or 'none found'}."
+        f"{run.name}: the checks found a fault of the user in {score.value:.1%} of {told}{interval}: {found or 'none'}."
     )
 
 
@@ -64,7 +64,7 @@ def kinds(run: Run) -> Table:
     share = Column("share", Number(1, percent=True))
     table = Table(
         "Faults of the user",
-        ["fault", "found in", Column("of", help="conversations looked at"), share, Column("meaning", spare=1)],
+        ["fault", "found in", Column("of", help="conversations checked"), share, Column("meaning", spare=1)],
     )
     unseen: dict[str, list[str]] = {}
     for kind, meaning in KINDS.items():
