@@ -133,7 +133,7 @@ def test_advice_to_name_a_domain_is_followed_by_a_replay() -> None:
     log = desk_log("gold", 1)
     told = answers(reviewed(log))
     assert told["replay"].endswith("are missing (name them: --domain FOLDER).")
-    assert told["fairness"] == "Not checked, for the same reason."
+    assert told["fairness"] == "Not checked: this needs the tools and records of the domain."
     assert answers(reviewed(log, domain="depot"))["replay"] == "Replay confirms all 5 recorded rewards."
 
 

@@ -234,7 +234,7 @@ def _card_table(card: measures.Card[Any]) -> report.Table:
 
 
 def _measures_of(family: str) -> report.Table:
-    table = report.Table(f"Measures: {family}", ["name", "parameters", "formula", "meaning"])
+    table = report.Table(f"Measures: {family}", ["name", "meaning", "formula", "parameters"])
     letters: dict[str, str] = {}
     for entry in measures.card_listing(family):
         card = entry.content
@@ -243,7 +243,7 @@ def _measures_of(family: str) -> report.Table:
             continue
         parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
         parameters += [f"{parameter.name}={'|'.join(parameter.choices)}" for parameter in card.parameters]
-        table.add(card.name, " ".join(parameters), card.formula, card.summary)
+        table.add(card.name, card.summary, card.formula, " ".join(parameters))
         letters.update(card.symbols)
     table.notes += [f"{name}: {meaning}" for name, meaning in letters.items()]
     return table

@@ -175,7 +175,7 @@ _CHOICES = {"C(m, k)": "the number of ways to choose k of m things"}
 
 TRIAL_CARDS: tuple[Card[Any], ...] = (
     Card(
-        name=PASS, family=_FAMILY, title="pass^k", source=_TAU,
+        name=PASS, family=_FAMILY, title="all k trials pass", source=_TAU,
         summary="The chance that k trials of one task (goal), drawn without replacement, all succeed; mean over tasks.",
         formula="mean over tasks of C(successes, k) / C(trials, k)", symbols=_CHOICES,
         units=_pass, parameters=(TRIAL_RULES,), parts=True, mark="^", one_more=True,

@@ -27,7 +27,7 @@ TEXT, SORT, PAGE = "text", "sort", "page"
 LABEL = "label"
 #: Dialogues on a page, values that a filter offers (the most frequent), and letters of the first message.
 PAGE_SIZE, _OFFERED, _OPENING = 50, 100, 100
-_WORST = "the worst first"
+_WORST = "worst first"
 #: Ends a measure in an address where its largest values come first.
 _FALLING = ", largest first"
 

@@ -28,7 +28,7 @@ class Missing(Exception):
     """Evidence that is not there: why, and by which command one gets it."""
 
     def __init__(self, why: str, get: str = "") -> None:
-        super().__init__(f"{why}; get it by '{get}'" if get else why)
+        super().__init__(f"{why}; get it with '{get}'" if get else why)
         self.get = get
 
 

@@ -107,7 +107,7 @@ class _User:
     @cached_property
     def _lab(self) -> dict[str, Run]:
         if not self._runs:
-            raise Missing("no lab run is given", "dialgauge lab run, then --run baseline=RUN (see docs/reproduce.md)")
+            raise Missing("no lab run is given: make one with 'dialgauge lab run' and add --run baseline=RUN")
         return {
             name: users.score_users(list(run.dialogues()), canonical_map=self.map_file, resamples=0)[0]
             for name, run in self._runs.items()

@@ -95,7 +95,7 @@ CARDS: tuple[Card[Any], ...] = (
     Card(
         name="hits",
         family="responses",
-        title="hits@k",
+        title="gold reply in first k",
         summary="Share of the replies whose gold text is among the first k candidates.",
         formula="replies with rank(gold) <= k / replies",
         symbols={"rank(gold)": "the place of the gold reply among the candidates, 1 for the first"},

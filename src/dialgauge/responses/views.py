@@ -50,7 +50,7 @@ def verdict(run: Run) -> str:
         return ""
     whole = run.scores.get("per-dialog")
     carried = f", and all replies in {float(whole):.1%} of the dialogues" if whole is not None else ""
-    return f"{run.name} gives {_share(right)} of the replies correctly{carried}{_worst_class(run)}."
+    return f"{run.name} gets {_share(right)} of the replies right{carried}{_worst_class(run)}."
 
 
 def _share(score: Score) -> str:

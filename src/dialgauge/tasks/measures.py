@@ -169,12 +169,14 @@ _LETTERS = {
 
 CARDS: tuple[Card[Any], ...] = (
     _share(
-        INFORM, "Inform", "Share of the dialogues in which something that fits the goal was offered in every domain.",
+        INFORM, "offers fit the goal",
+        "Share of the dialogues in which something that fits the goal was offered in every domain.",
         "dialogues with a fitting offer in each goal domain / dialogues", partial(_flags, "inform"),
         source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True,
     ),
     _share(
-        SUCCESS, "Success", "Share of the dialogues that are informed and in which every request was answered.",
+        SUCCESS, "answers all requests",
+        "Share of the dialogues that are informed and in which every request was answered.",
         "informed dialogues with every request met / dialogues", partial(_flags, "success"),
         source=_BUDZIANOWSKI, parameters=(_RULES,), parts=True,
     ),

@@ -221,7 +221,7 @@ def fairness(run: Run) -> Table | None:
     table.answer = f"{number:,} of {tasks} {look} unfair: {named}." if unfair else f"None of {tasks} looks unfair."
     table.tone = "warn" if unfair else "good"
     if run.details["audit"]["no_replay"] == "no world":  # all that makes a task unfair shows in its world alone
-        table.answer, table.tone = "Not checked, for the same reason.", "plain"
+        table.answer, table.tone = "Not checked: this needs the tools and records of the domain.", "plain"
     return table
 
 

@@ -172,7 +172,7 @@ def measured_sentences() -> tuple[str, str]:
     right, agent = measured.right, measured.always_agent
     interval = f"95% interval {100 * (right.low or 0):.0f} to {100 * (right.high or 1):.0f}"
     return (
-        f"On unseen tasks {100 * right.value:.0f}% of these suspicions were right ({interval}).",
+        f"On unseen tasks {100 * right.value:.0f}% of such suspicions were right ({interval}).",
         f"Measured on {measured.failures} labelled failures; always suspecting the agent would be right in "
         f"{100 * agent.value:.0f}%.",
     )

@@ -248,9 +248,9 @@ def _fit(scored: _Scored) -> tuple[str, list[str]]:
         raise DialgaugeError(f"the profile {profile.name} {wrong}", file=scored.source)
     parts = []
     if acts:
-        parts.append(f"{known / acts:.1%} of {counted(acts, 'act')} recognised by the profile {profile.name}")
+        parts.append(f"{known / acts:.1%} of {counted(acts, 'act')} are recognised by the profile {profile.name}")
     if slots:
-        parts.append(f"{uttered / slots:.1%} of {counted(slots, 'slot')} of the goals uttered by either side")
+        parts.append(f"either side mentions {uttered / slots:.1%} of the {counted(slots, 'goal slot')}")
     sentences = [
         f"the profile {profile.name} does not know the domain '{domain}' of {counted(count, 'goal')}."
         f"{nearest(domain, profile.domains)}"

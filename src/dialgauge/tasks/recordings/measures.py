@@ -266,6 +266,7 @@ _RESPONSES = next(card for card in task_measures.CARDS if card.name == task_meas
 SUCCESS: Card[Any] = replace(
     _RESPONSES,
     family=FAMILY,
+    title="every task done",
     summary="Share of the dialogues, responses or whole conversations, in which the users got all that they came for.",
     formula="dialogues with every task done / dialogues",
     source=f"{_RESPONSES.source}; {_CONVLAB} (compat); {_OURS} (strict)",

@@ -213,7 +213,7 @@ CARDS: tuple[Card[FaultEvidence], ...] = (
         family="faults",
         title="conversations with a user fault",
         summary="Share of the checked conversations in which a user fault was found, of any kind or of one, such as "
-        "[withheld]. A lower bound: the checks catch only part of each kind.",
+        "[withheld]. The checks catch only part of each kind.",
         formula="conversations with a fault found / conversations that could be checked",
         source="dialgauge; kinds after docs/user-faults.md",
         units=_faulty,
