@@ -119,7 +119,7 @@ def test_graders_stand_beside_the_log(tmp_path: Path, capsys: pytest.CaptureFixt
     done = dialgauge(capsys, *judge, "--truth", "anna")
     assert (done.code, "Did you mean 'ann'" in done.err) == (2, True)
     done = dialgauge(capsys, *judge, "--truth", "ann")
-    assert done.code == 0 and "Pass rate by ann's labels" in " ".join(done.out.split()), done.out
+    assert done.code == 0 and "Pass rate if ann is right" in " ".join(done.out.split()), done.out
     run = Store(tmp_path / "runs").open("latest")
     assert {name: run.scores[name].value for name in ("pass^1", "pass^1[ann]", "pass^1[bot]", "pass^2[ann]")} == {
         "pass^1": 0.25, "pass^1[ann]": 0.5, "pass^1[bot]": 0.5, "pass^2[ann]": 1.0,

@@ -235,9 +235,11 @@ def suspects(run: Run) -> Table | None:
     table = count_table(title, suspected, "why", split="suspect", tones=_SIDES)
     counts = [(words, suspected.filter(suspect=words).height) for words in SUSPECTED.values()]
     sides = ", ".join(f"{words} {count:,}" for words, count in counts if count)
-    right, measured_on = measured_sentences()
-    table.answer = f"Of {counted(suspected.height, 'failure')}: {sides}. {right}"
-    table.notes.append(measured_on)
+    table.answer = f"Of {counted(suspected.height, 'failure')}: {sides}."
+    if suspected.filter(pl.col("suspect") != SUSPECTED["unclear"]).height:
+        right, measured_on = measured_sentences()
+        table.answer += f" {right}"
+        table.notes.append(measured_on)
     return table
 
 
