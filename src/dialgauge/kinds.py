@@ -128,7 +128,7 @@ BUILT_IN = {
             "trials",
             section="task",
             title="Trials of agents",
-            cards="dialgauge.trials.cards:CARDS",
+            cards="dialgauge.trials.measures:CARDS",
             pairing="dialgauge.trials.comparison:PAIRING",
             view="dialgauge.trials.views:VIEW",
             headline=("pass^1",),

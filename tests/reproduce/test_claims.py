@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import Claim, Evidence, Grid, Missing, Paper, ReportedValue, judge, load
+from dialgauge.reproduce import Claim, ClaimTables, Grid, NotComputable, Paper, ReportedValue, judge, load
 
 TURNS = pl.DataFrame(
     [("a", 1, True, 0.5), ("a", 2, False, 0.25), ("b", 1, True, 0.75), ("b", 2, True, 0.5)],
@@ -20,7 +20,7 @@ TURNS = pl.DataFrame(
 
 
 def lines(*claims: Claim, grids: tuple[Grid, ...] = ()) -> list[ReportedValue]:
-    with Evidence({"turns": lambda: TURNS}, {"absent_table": "not here; get it by 'data get x'"}) as evidence:
+    with ClaimTables({"turns": lambda: TURNS}, {"absent_table": "not here; get it by 'data get x'"}) as evidence:
         return judge(Paper(title="t", claims=list(claims), grids=list(grids)), evidence)
 
 
@@ -76,7 +76,7 @@ def test_cells_of_a_printed_table_stand_beside_ours() -> None:
 
 
 def test_columns_with_unknown_values_are_left_out_and_claims_on_them_say_so() -> None:
-    with Evidence({"turns": lambda: TURNS.with_columns(aga=pl.Series([None, 1, 1, 1]))}) as evidence:
+    with ClaimTables({"turns": lambda: TURNS.with_columns(aga=pl.Series([None, 1, 1, 1]))}) as evidence:
         [line] = judge(Paper(title="t", claims=[claim(holds="min(aga) = 1")]), evidence)
     assert line.verdict == "cannot be computed" and "no value in 1 row" in line.why
 
@@ -101,8 +101,8 @@ def test_a_claims_file_reaches_nothing_but_its_tables(source: str, tmp_path: Pat
     "set memory_limit = '1TB'", "select 1; select 2", "pragma database_list", "export database '{0}'",
 ])  # fmt: skip
 def test_one_select_and_nothing_else_is_asked(statement: str, tmp_path: Path) -> None:
-    with Evidence({"turns": lambda: TURNS}) as evidence:
-        with pytest.raises((DialgaugeError, Missing)):
+    with ClaimTables({"turns": lambda: TURNS}) as evidence:
+        with pytest.raises((DialgaugeError, NotComputable)):
             evidence.rows(statement.format(tmp_path / "written"))
         assert evidence.rows("select count(*) as n from turns") == [{"n": 4}]
     assert not (tmp_path / "written").exists()

@@ -10,7 +10,7 @@ import pytest
 
 import dialgauge
 from dialgauge.errors import DialgaugeError
-from dialgauge.reproduce import PAPERS, Evidence, ReportedValue, Reproduction, judge, reproduce, shipped
+from dialgauge.reproduce import PAPERS, ClaimTables, ReportedValue, Reproduction, judge, reproduce, shipped
 from dialgauge.reproduce.benchmark import published_rows
 from support.commands import dialgauge as run_command
 
@@ -51,7 +51,7 @@ def lines(record: Reproduction, part: str) -> dict[str, ReportedValue]:
 def test_every_claim_on_measured_evidence_cannot_be_computed_without_it(name: str) -> None:
     """Sentences about the print alone hold without data; no other line may be decided by its absence."""
     paper = shipped(name)
-    with Evidence({}) as nothing:
+    with ClaimTables({}) as nothing:
         judged = judge(paper, nothing)
     printed = {*paper.facts, *(grid.name for grid in paper.grids if grid.name)}
     own = [claim for claim in paper.claims if any(f"{table}" in claim.source for table in printed)]

@@ -167,9 +167,9 @@ class Workbench:
 
     def runs_of(self, kind: str) -> list[Run]:
         """The runs of a kind that the store was built with, oldest first; tests of commands may have added others."""
-        return [
-            self.store.open(one.id) for one in reversed(self.store.list()) if one.kind == kind and one.id in self.built
-        ]
+        stored = [one for one in reversed(self.store.list()) if one.kind == kind and one.id in self.built]
+        assert stored, f"no run of the kind '{kind}': add one to STORED in tests/support/workbench.py"
+        return [self.store.open(one.id) for one in stored]
 
 
 def silently(*words: str) -> str:

@@ -236,11 +236,10 @@ def _card_table(card: measures.Card[Any]) -> report.Table:
 def _measures_of(family: str) -> report.Table:
     table = report.Table(f"Measures: {family}", ["name", "meaning", "formula", "parameters"])
     letters: dict[str, str] = {}
-    for entry in measures.card_listing(family):
-        card = entry.content
-        if card is None:
-            table.notes.append(f"{entry.name}: {entry.reason}")
-            continue
+    entries = list(measures.card_listing(family))
+    table.notes += [f"{entry.name}: {entry.reason}" for entry in entries if entry.content is None]
+    repeated = measures.TRIAL_CARDS if family == "trials" else ()  # of logs, and of recordings of the lab
+    for card in (*repeated, *filter(None, (entry.content for entry in entries))):
         parameters = [f"@{card.cutoff.name}"] if card.cutoff else []
         parameters += [f"{parameter.name}={'|'.join(parameter.choices)}" for parameter in card.parameters]
         table.add(card.name, card.summary, card.formula, " ".join(parameters))

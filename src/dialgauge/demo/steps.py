@@ -218,8 +218,9 @@ def _divergence(comparison: Comparison, runs: Sequence[Run]) -> str:
     if not name:
         return ""
     said = ([turn.text for turn in run.dialogue(name).turns] for run in runs)
-    turn = next(number for number, (own, other) in enumerate(zip_longest(*said)) if own != other)
-    return f"; they first differ in turn {turn} of {name}"
+    differing = (number for number, (own, other) in enumerate(zip_longest(*said)) if own != other)
+    turn = next(differing, None)
+    return "" if turn is None else f"; they first differ in turn {turn} of {name}"
 
 
 def _system(run: Run) -> str:

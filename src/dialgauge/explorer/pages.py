@@ -173,7 +173,7 @@ def _group_table(group: Sequence[_Tagged]) -> Table:
     """Runs that can be compared, the best first, to choose from."""
     measure, table = _run_table(group, ", ".join([kind_named(group[0][0].kind).heading, *_measured_on(group[0][0])]))
     names = system_names([run for run, _ in group])
-    rows = sorted(zip(names, group, strict=True), key=lambda row: _goodness(row[1][0], measure))
+    rows = sorted(zip(names, group, strict=True), key=lambda row: _rank_key(row[1][0], measure))
     for name, (run, tags) in rows:
         table.add(*_run_row(name, run, tags, measure))
     return table
@@ -213,7 +213,7 @@ def _measured_on(run: Run) -> list[str]:
     return known or [PurePath(given.path).name for given in run.manifest.inputs if given.role == "gold"]
 
 
-def _goodness(run: Run, measure: str) -> float:
+def _rank_key(run: Run, measure: str) -> float:
     score = run.scores.get(measure)
     if score is None or score.value is None:
         return float("inf")

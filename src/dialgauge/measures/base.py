@@ -123,7 +123,13 @@ def _always(settings: Settings) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Card(Generic[E]):
-    """The declaration of a measure."""
+    """The declaration of a measure.
+
+    ``units``  the numbers of each unit, mostly numerator and denominator; they are added up by dialogue
+    ``sums``   the sums of each dialogue at once, in the place of ``units``
+    ``of``     makes the value of the totals: by default the first over the second
+    ``value``  computes the value directly, without sums; such a measure has no interval and no paired test
+    """
 
     name: str
     #: The kind of run that it measures.
@@ -135,11 +141,10 @@ class Card(Generic[E]):
     #: What the letters of the formula mean, such as ``{"T": "slots of the inventory"}``.
     symbols: Mapping[str, str] = field(default_factory=dict, hash=False)
     units: Callable[[E, Settings], UnitNumbers] | None = field(default=None, repr=False)
-    #: The sums of each dialogue, (k, dialogues), where they are known at once; None where units make them.
+    #: (k, dialogues); its answer is None where ``units`` must make them.
     sums: Callable[[E, Settings], Floats | None] | None = field(default=None, repr=False)
-    #: Totals, the k of them on the last axis, to a value.
+    #: The k totals are on the last axis.
     of: Callable[[Floats], Floats] = field(default=ratio, repr=False)
-    #: Computes the value directly, for measures that are no function of sums.
     value: Callable[[E, Settings], float] | None = field(default=None, repr=False)
     #: False if resampling cannot estimate the spread.
     has_interval: Callable[[Settings], bool] = field(default=_always, repr=False)
@@ -148,7 +153,7 @@ class Card(Generic[E]):
     cutoff: Parameter | None = None
     mark: Literal["@", "^"] = "@"
     #: Is the cutoff left out of the name where it is the usual one? ``per-dialog`` is ``per-dialog@1``.
-    bare: bool = False
+    omit_default_cutoff: bool = False
     #: The forms of it that ``all`` stands for; empty: its name.
     forms: tuple[str, ...] = ()
     #: May it name a part of the evidence, as in ``I-GCDF1[hotel]``?
@@ -157,8 +162,8 @@ class Card(Generic[E]):
     unit: str = "share"
     lower: float = 0.0
     upper: float = 1.0
-    #: Is each unit's value one from a few trials, as with pass^k? Where it has two bounds, its interval asks what one
-    #: more unit would change, and keeps the order of such measures.
+    #: Does each unit's value come from a few trials, as with pass^k? Between two bounds, its interval then asks what
+    #: one more unit at either bound would change.
     one_more: bool = False
     #: None where neither is better, as with the length of a response.
     higher_is_better: bool | None = True
@@ -261,7 +266,7 @@ class Measure(Generic[E]):
         text = self.card.name
         if self.card.cutoff and cutoff:
             reached = self.settings()[self.card.cutoff.name]
-            if not (self.card.bare and reached == self.card.cutoff.default):
+            if not (self.card.omit_default_cutoff and reached == self.card.cutoff.default):
                 text += f"{self.card.mark}{setting_text(reached)}"
         if named:
             text += "(" + ",".join(f"{name}={setting_text(value)}" for name, value in named.items()) + ")"

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
         load as load,
         shipped as shipped,
     )
-    from dialgauge.reproduce.evidence import Evidence as Evidence, Missing as Missing, run_evidence as run_evidence
+    from dialgauge.reproduce.evidence import (
+        ClaimTables as ClaimTables,
+        NotComputable as NotComputable,
+        run_evidence as run_evidence,
+    )
     from dialgauge.reproduce.papers import (
         PAPERS as PAPERS,
         get_commands as get_commands,

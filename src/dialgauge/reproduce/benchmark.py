@@ -14,7 +14,7 @@ import polars as pl
 from dialgauge import tasks
 from dialgauge.data import dataset_file
 from dialgauge.reproduce.claims import Paper
-from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.evidence import ClaimTables, NotComputable
 from dialgauge.runs import Run
 
 #: Column of the table: what it is called here, our measure, and how the table prints it.
@@ -38,24 +38,24 @@ def published_rows() -> list[tuple[str, str, dict[str, Any]]]:
     ]
 
 
-def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> ClaimTables:
     """``printed`` (kind, system, measure, printed) and ``computed`` (system, measure, ours)."""
     gold = dataset_file(data, "multiwoz-2.1", "test.json")
     systems = [system for kind, system, _ in published_rows() if kind != "human"]
     files = {name: dataset_file(data, "dst_predictions", f"{name}.json") for name in systems}
-    missing, absent = [], []
+    missing, datasets_to_get = [], []
     if gold is None:
         missing.append(
             "the gold file and its database: multiwoz-2.1/test.json and multiwoz-2.1/db (dialgauge data get "
             "multiwoz-2.1)"
         )
-        absent.append("multiwoz-2.1")
+        datasets_to_get.append("multiwoz-2.1")
     if unknown := [f"{name}.json" for name, path in files.items() if path is None]:
         listed = ", ".join(unknown)
         missing.append(f"predictions in dst_predictions: {listed} (dialgauge data get dst_predictions)")
-        absent.append("dst_predictions")
+        datasets_to_get.append("dst_predictions")
     tables = {"printed": _printed, "computed": lambda: _computed(gold, files)}
-    return Evidence(tables, missing=missing, absent=absent)
+    return ClaimTables(tables, missing_data=missing, datasets_to_get=datasets_to_get)
 
 
 def _printed() -> pl.DataFrame:
@@ -73,7 +73,7 @@ def _printed() -> pl.DataFrame:
 
 def _computed(gold: Path | None, files: Mapping[str, Path | None]) -> pl.DataFrame:
     if gold is None:
-        raise Missing("the gold file is not here", "dialgauge data get multiwoz-2.1")
+        raise NotComputable("the gold file is not here", "dialgauge data get multiwoz-2.1")
     evaluation = tasks.TaskEvaluation(gold, measures=("default", "richness"), resamples=0)
     values: dict[str, Mapping[str, float | None]] = {"people": evaluation.human_values}
     for _, system, figures in published_rows():

@@ -36,7 +36,7 @@ from dialgauge.rankers import (
     ranker_class,
 )
 from dialgauge.reproduce.claims import Paper
-from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.evidence import ClaimTables, NotComputable
 from dialgauge.responses import (
     averages,
     column_of,
@@ -111,18 +111,18 @@ def _kept(name: str) -> bytes:
     return files("dialgauge.reproduce").joinpath("kept", name).read_bytes()
 
 
-def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> ClaimTables:
     """Evidence from the released files; what the paper prints is the evidence ``in_print``."""
     bots = _Bots(data / "babi" if data is not None else None, paper.facts["places"])
-    printed = Evidence({"response": partial(_wide_print, 0), "dialog": partial(_wide_print, 1)})
+    printed = ClaimTables({"response": partial(_wide_print, 0), "dialog": partial(_wide_print, 1)})
     no_data = str(_no_data())
-    lacking = {model.replace("-", "_"): no_data for model in UNTRAINED}
+    why_absent = {model.replace("-", "_"): no_data for model in UNTRAINED}
     names = (
         "cells", "response", "dialog", "variants", "chosen", "rules_dev", "printed_cells", "printed_counts", "counts",
         "lines", "facts", "candidates", "patterns", "offers", "settings", "attention", "attention_answers",
     )  # fmt: skip
     tables: dict[str, Callable[[], pl.DataFrame]] = {name: getattr(bots, name) for name in names}
-    return Evidence(tables, lacking, bots.missing, bots.absent, in_print=printed)
+    return ClaimTables(tables, why_absent, bots.missing, bots.datasets_to_get, in_print=printed)
 
 
 class _Bots:
@@ -136,7 +136,7 @@ class _Bots:
         if other := next((task.number for task in self.tasks if not _is_released(task)), None):
             self.missing.append(f"the dialog bAbI files as released: those of task {other} are others")
             self.tasks = []
-        self.absent = ["babi"] if self.missing else []
+        self.datasets_to_get = ["babi"] if self.missing else []
 
     @cached_property
     def tasks(self) -> list[RankingTask]:
@@ -352,8 +352,8 @@ class _Bots:
         return pl.DataFrame(rows, schema=["part", "right"], orient="row")
 
 
-def _no_data() -> Missing:
-    return Missing("the dialog bAbI files are not here", "dialgauge data get babi")
+def _no_data() -> NotComputable:
+    return NotComputable("the dialog bAbI files are not here", "dialgauge data get babi")
 
 
 def _is_released(task: RankingTask) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 
 from dialgauge.errors import DialgaugeError
 from dialgauge.report import Cell, Chart, Column, Number, Table
-from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.evidence import ClaimTables, NotComputable
 from dialgauge.reproduce.reproduction import (
     CLAIMED,
     COMPUTED,
@@ -140,7 +140,7 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             if not isinstance(cells, dict) and len(cells) != len(self.columns):
                 raise ValueError(f"{self.part}, {row}: {len(cells)} cells for {len(self.columns)} columns")
 
-    def cells(self, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    def cells(self, evidence: ClaimTables) -> Iterator[tuple[str, str, str]]:
         """Row, column and what is printed there."""
         for row, cells in self.rows.items():
             pairs = cells.items() if isinstance(cells, dict) else zip(self.columns, cells, strict=True)
@@ -206,13 +206,13 @@ def _paper(document: YamlDocument) -> Paper:
     return document.as_record(Paper, "a file of claims")
 
 
-def shown_tables(paper: Paper, evidence: Evidence) -> dict[str, list[Table]]:
+def shown_tables(paper: Paper, evidence: ClaimTables) -> dict[str, list[Table]]:
     """The tables that stand with the parts of a paper, as far as there is evidence for them."""
     tables: dict[str, list[Table]] = {}
     for shown in paper.tables:
         try:
             rows = _asked(evidence, shown.rows.replace("{part}", shown.part), shown.part, shown.title)
-        except Missing:
+        except NotComputable:
             continue
         if rows:
             tables.setdefault(shown.part, []).append(_shown_table(shown, rows))
@@ -233,7 +233,7 @@ def _shown_table(shown: Shown, rows: list[dict[str, Any]]) -> Table:
     return table
 
 
-def judge(paper: Paper, evidence: Evidence) -> list[ReportedValue]:
+def judge(paper: Paper, evidence: ClaimTables) -> list[ReportedValue]:
     """Every line of the paper."""
     in_print = evidence.in_print
     for evidence_tables in filter(None, (evidence, in_print)):
@@ -247,7 +247,7 @@ def judge(paper: Paper, evidence: Evidence) -> list[ReportedValue]:
     return lines
 
 
-def _add_printed(paper: Paper, evidence: Evidence) -> None:
+def _add_printed(paper: Paper, evidence: ClaimTables) -> None:
     """What the file itself prints, as evidence."""
     import polars as pl
 
@@ -266,14 +266,14 @@ def _value(printed: str) -> float:
     return PrintedNumber.parse(printed).value if is_number(printed) else float("nan")
 
 
-def _asked(evidence: Evidence, query: str, part: str, what: str) -> list[dict[str, Any]]:
+def _asked(evidence: ClaimTables, query: str, part: str, what: str) -> list[dict[str, Any]]:
     try:
         return evidence.rows(query)
     except DialgaugeError as error:
         raise DialgaugeError(f"{part}, '{what}' cannot be judged: {error}") from error
 
 
-def _claim(claim: Claim, evidence: Evidence) -> Iterator[ReportedValue]:
+def _claim(claim: Claim, evidence: ClaimTables) -> Iterator[ReportedValue]:
     """The lines of a claim: one, or one for each value of ``each``."""
     is_said = claim.said and bool(claim.holds or claim.share or claim.because)
     theirs = claim.printed or (CLAIMED if is_said else _OWN)
@@ -283,7 +283,7 @@ def _claim(claim: Claim, evidence: Evidence) -> Iterator[ReportedValue]:
         return
     try:
         groups = _asked(evidence, claim.query(), claim.part, claim.says)
-    except Missing as why:
+    except NotComputable as why:
         yield msgspec.structs.replace(lacking, why=str(why))
         return
     decided = [group for group in groups if group["rows"] and not _is_open(group)]
@@ -357,7 +357,7 @@ def _shown(value: Any, *, plain: bool) -> str:
     return f"{float(value):.3f}".rstrip("0").rstrip(".") if plain or abs(value) > 1 else f"{float(value):.2%}"
 
 
-def _beside_print(line: ReportedValue, claim: Claim, in_print: Evidence) -> ReportedValue:
+def _beside_print(line: ReportedValue, claim: Claim, in_print: ClaimTables) -> ReportedValue:
     """The same line, with what the paper's own numbers say of it."""
     if line.verdict == IMPOSSIBLE:
         return line
@@ -366,12 +366,12 @@ def _beside_print(line: ReportedValue, claim: Claim, in_print: Evidence) -> Repo
     return msgspec.structs.replace(line, note="; ".join(filter(None, [line.note, said])))
 
 
-def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
+def _grid(grid: Grid, evidence: ClaimTables) -> Iterator[ReportedValue]:
     """A line for each printed cell."""
     lacking = grid.absent
     try:
         printed = list(grid.cells(evidence))
-    except Missing as why:
+    except NotComputable as why:
         yield ReportedValue(grid.part, grid.says, "a table", None, IMPOSSIBLE, why=str(why))
         return
     ours: dict[tuple[str, str], dict[str, Any]] = {}
@@ -380,7 +380,7 @@ def _grid(grid: Grid, evidence: Evidence) -> Iterator[ReportedValue]:
         if rows and not {"row", "col", "ours"} <= rows[0].keys():
             raise DialgaugeError(f"{grid.part}, '{grid.says}': the query 'ours' gives row, col and ours")
         ours = {(str(cell["row"]), str(cell["col"])): cell for cell in rows}
-    except Missing as why:
+    except NotComputable as why:
         lacking = str(why)
     for row, column, text in printed:
         part, what = (words.replace("{row}", row).replace("{col}", column) for words in (grid.part, grid.says))

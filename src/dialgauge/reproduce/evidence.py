@@ -1,4 +1,4 @@
-"""Evidence: the tables that claims are judged by, in a database that reaches nothing else."""
+"""The tables that claims are judged by, in a database that reaches nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOCKS = ("enable_external_access = false", "python_enable_replacements = false"
 _UNKNOWN = re.compile(r'(?:Table with name|Referenced column|column named) "?([\w.]+)"?')
 
 
-class Missing(Exception):
+class NotComputable(Exception):
     """Evidence that is not there: why, and by which command one gets it."""
 
     def __init__(self, why: str, get: str = "") -> None:
@@ -32,28 +32,28 @@ class Missing(Exception):
         self.get = get
 
 
-class Evidence:
+class ClaimTables:
     """Tables by name, each built when a claim first names it.
 
     No table has NULLs, which SQL's three-valued logic would decide claims by: a column with an unknown value is left
-    out. ``lacking`` says of tables and columns that may be absent why they are, and ``missing`` is told beforehand.
+    out. ``why_absent`` says of tables and columns that may be absent why they are, ``missing_data`` what is not here.
     """
 
     def __init__(
         self,
         tables: Mapping[str, Callable[[], pl.DataFrame]],
-        lacking: Mapping[str, str] | None = None,
-        missing: Iterable[str] = (),
-        absent: Iterable[str] = (),
-        in_print: Evidence | None = None,
+        why_absent: Mapping[str, str] | None = None,
+        missing_data: Iterable[str] = (),
+        datasets_to_get: Iterable[str] = (),
+        in_print: ClaimTables | None = None,
     ) -> None:
         self._tables = dict(tables)
         #: What the paper prints, in the place of what was measured.
         self.in_print = in_print
-        self._lacking = dict(lacking or {})
-        self.missing = list(missing)
+        self._why_absent = dict(why_absent or {})
+        self.missing_data = list(missing_data)
         #: Datasets that 'data get' fetches and that are not there, wholly or in part.
-        self.absent = list(absent)
+        self.datasets_to_get = list(datasets_to_get)
         try:
             import duckdb
         except ImportError as error:
@@ -63,7 +63,7 @@ class Evidence:
         for lock in _LOCKS:
             self._database.execute(f"set {lock}")
 
-    def __enter__(self) -> Evidence:
+    def __enter__(self) -> ClaimTables:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,19 +75,19 @@ class Evidence:
         """Hand a table over. Columns with unknown values are left out."""
         unknown = {column.name: column.null_count() for column in frame if column.null_count()}
         for column, count in unknown.items():
-            self._lacking[column] = f"the column '{column}' of '{name}' has no value in {counted(count, 'row')}"
+            self._why_absent[column] = f"the column '{column}' of '{name}' has no value in {counted(count, 'row')}"
         self._database.register("handed_over", _Stream(frame.drop(list(unknown))))
         self._database.execute(f'create table "{name}" as from handed_over')
         self._database.unregister("handed_over")
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """The answer to one SELECT; raises :class:`Missing` if it needs what is not there."""
+        """The answer to one SELECT; raises :class:`NotComputable` if it needs what is not there."""
         for name in self._tables.keys() & set(re.findall(r"\w+", query)):
             build = self._tables.pop(name)
             try:
                 self.add(name, build())
-            except Missing as why:
-                self._lacking[name] = str(why)
+            except NotComputable as why:
+                self._why_absent[name] = str(why)
         timer = Timer(LONGEST, self._database.interrupt)
         timer.start()
         try:
@@ -98,7 +98,7 @@ class Evidence:
             names = [column[0] for column in answer.description or ()]
             return [dict(zip(names, map(_plain, row), strict=True)) for row in answer.fetchall()]
         except (self._duckdb.CatalogException, self._duckdb.BinderException) as error:
-            raise Missing(self._why(str(error))) from error
+            raise NotComputable(self._why(str(error))) from error
         except self._duckdb.Error as error:
             raise DialgaugeError(" ".join(str(error).split("\n\n")[0].split())) from error
         finally:
@@ -106,15 +106,15 @@ class Evidence:
 
     def _why(self, error: str) -> str:
         """Why a name is unknown; the database's own words where nothing is known of it."""
-        named = [name for name in _UNKNOWN.findall(error) if name in self._lacking]
-        return self._lacking[named[0]] if named else " ".join(re.split(r"\nLINE |\n\n", error)[0].split())
+        named = [name for name in _UNKNOWN.findall(error) if name in self._why_absent]
+        return self._why_absent[named[0]] if named else " ".join(re.split(r"\nLINE |\n\n", error)[0].split())
 
 
-def run_evidence(runs: Mapping[str, Run]) -> Evidence:
+def run_evidence(runs: Mapping[str, Run]) -> ClaimTables:
     """The tables of stored runs as evidence, each with a column ``run``, and their ``scores``."""
     names = dict.fromkeys(name for run in runs.values() for name in run.tables)
     tables: dict[str, Callable[[], pl.DataFrame]] = {name: partial(_rows_of_runs, runs, name) for name in names}
-    return Evidence({"scores": partial(_scores_of_runs, runs), **tables})
+    return ClaimTables({"scores": partial(_scores_of_runs, runs), **tables})
 
 
 def _rows_of_runs(runs: Mapping[str, Run], table: str) -> pl.DataFrame:
@@ -138,7 +138,7 @@ def _scores_of_runs(runs: Mapping[str, Run]) -> pl.DataFrame:
         if score.value is not None
     ]
     if not rows:
-        raise Missing("no run is given", "--run NAME=RUN")
+        raise NotComputable("no run is given", "--run NAME=RUN")
     return pl.DataFrame(rows, schema=["run", "measure", "value", "low", "high"], orient="row")
 
 

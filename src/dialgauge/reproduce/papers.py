@@ -10,7 +10,7 @@ from pathlib import Path
 from dialgauge.data import Folder, catalogue, data_folder, dataset_folder
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.reproduce.claims import Paper, judge, load, shipped, shown_tables
-from dialgauge.reproduce.evidence import Evidence, run_evidence
+from dialgauge.reproduce.evidence import ClaimTables, run_evidence
 from dialgauge.reproduce.reproduction import Reproduction
 from dialgauge.runs import Run
 
@@ -66,7 +66,9 @@ def reproduce(
     if str(paper) in PAPERS:
         module, _, function = PAPERS[str(paper)][0].partition(":")
         claims = shipped(str(paper))
-        builder: Callable[[Paper, Path | None, Mapping[str, Run]], Evidence] = getattr(import_module(module), function)
+        builder: Callable[[Paper, Path | None, Mapping[str, Run]], ClaimTables] = getattr(
+            import_module(module), function
+        )
         return judged(claims, str(paper), builder(claims, data_root(data), runs or {}))
     if Path(paper).suffix not in (".yaml", ".yml"):
         raise DialgaugeError(
@@ -75,12 +77,12 @@ def reproduce(
     return judged(load(paper), Path(paper).stem, run_evidence(runs or {}))
 
 
-def judged(paper: Paper, name: str, evidence: Evidence) -> Reproduction:
+def judged(paper: Paper, name: str, evidence: ClaimTables) -> Reproduction:
     """Every line and table of a paper by some evidence."""
     with evidence:
         lines = judge(paper, evidence)
-        missing = [*evidence.missing, *paper.missing]
+        missing = [*evidence.missing_data, *paper.missing]
         tables = shown_tables(paper, evidence)
         return Reproduction(
-            name, paper.title, paper.citation, missing, evidence.absent, lines, tables, paper.notes
+            name, paper.title, paper.citation, missing, evidence.datasets_to_get, lines, tables, paper.notes
         )  # fmt: skip

@@ -25,7 +25,7 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import Dialogue, Ontology, SlotSpec, State, Turn, dialogue_key
 from dialgauge.formats import read
 from dialgauge.reproduce.claims import Example, Paper
-from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.evidence import ClaimTables, NotComputable
 from dialgauge.runs import Run
 from dialgauge.stats import ratio_intervals
 from dialgauge.text import note_kind
@@ -54,23 +54,23 @@ _MEASURES = (*_OF_FLAGS, "FGA@0.5(rule=code)", "FGA@0.5(rule=paper)", "RSA(empty
 _OF_EXAMPLES = (*_MEASURES, "TurnLabel", "AGA(form=jaccard)", "AGA(form=jaccard-skip)")
 
 
-def fga(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+def fga(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> ClaimTables:
     """Evidence of the FGA paper, whose authors compare values as they are written."""
     return _evidence(paper, data, runs, "verbatim")
 
 
-def rsa(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+def rsa(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> ClaimTables:
     """Evidence of the RSA paper."""
     return _evidence(paper, data, runs, _PLAIN)
 
 
-def _evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run], profile: str) -> Evidence:
+def _evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run], profile: str) -> ClaimTables:
     """``profile`` compares predictions with gold states of their own file."""
     files = _Files(data)
     models = next((list(grid.rows) for grid in paper.grids if grid.name == "table1"), [])
     systems = _Systems(files, models, runs, profile)
     examples = _Examples(paper.examples, files)
-    return Evidence(
+    return ClaimTables(
         {
             "systems": systems.systems,
             "peers": systems.peers,
@@ -93,8 +93,8 @@ def _evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run], profile:
             "relabelled_20": partial(files.relabelled, "2.0"),
             "forgetting": _forgetting,
         },
-        missing=systems.missing,
-        absent=systems.absent,
+        missing_data=systems.missing,
+        datasets_to_get=systems.datasets_to_get,
     )
 
 
@@ -110,7 +110,7 @@ class _Files:
         path = dataset_file(self.folder, f"multiwoz-{version}", f"{split}.json")
         if path is None:
             why = f"multiwoz-{version}/{split}.json is not here"
-            raise Missing(why, f"dialgauge data get multiwoz-{version}")
+            raise NotComputable(why, f"dialgauge data get multiwoz-{version}")
         return [dialogue for dialogue in self.read(path).dialogues if dialogue_key(dialogue.id) != DROPPED.lower()]
 
     def predictions(self, model: str) -> Path | None:
@@ -161,7 +161,7 @@ class _Files:
                 turns = sum(1 for dialogue in dialogues for _ in dialogue.user_turns())
                 rows.append((split, float(len(dialogues)), float(turns)))
         if not rows:
-            raise Missing("MultiWOZ 2.1 is not here", "dialgauge data get multiwoz-2.1")
+            raise NotComputable("MultiWOZ 2.1 is not here", "dialgauge data get multiwoz-2.1")
         return _frame(rows, "split", "dialogues", "turns")
 
     def sgd(self) -> pl.DataFrame:
@@ -179,13 +179,13 @@ class _Files:
                 run = score(gold, systems, measures="SA", ontology=schema, profile="verbatim", intervals=False)[0]
                 rows.append((path.name, run["SA"].value, run.details["evidence"]["slots"]))
         if not rows:
-            raise Missing("SGD's dev split is not here", "dialgauge data get sgd")
+            raise NotComputable("SGD's dev split is not here", "dialgauge data get sgd")
         return _frame(rows, "file", "sa_of_nothing", "slots")
 
     def rated_turns(self) -> pl.DataFrame:
         """Whether a turn has its words and states, and whether the file's mark of a match is what the states say."""
         if (path := self.rated_path()) is None:
-            raise Missing(f"dst_predictions/{_RATED[0]} is not here", "dialgauge data get dst_predictions")
+            raise NotComputable(f"dst_predictions/{_RATED[0]} is not here", "dialgauge data get dst_predictions")
         held = self.read(path)
         wrong = sum(count for note, count in held.notes.counts.items() if note_kind(note) == "contradicted_match")
         rows = []
@@ -212,7 +212,7 @@ class _Systems:
     def __init__(self, files: _Files, models: Sequence[str], runs: Mapping[str, Run], profile: str) -> None:
         self._files, self._models, self._given, self._profile = files, models, runs, profile
         self.missing: list[str] = []
-        self.absent: list[str] = []
+        self.datasets_to_get: list[str] = []
         given = set(map(_letters, runs))
         self._paths = {
             name: path
@@ -226,10 +226,10 @@ class _Systems:
             self.missing.append(
                 f"predictions of {', '.join(lacking)} (a file dst_predictions/NAME.*, or --run NAME=RUN)"
             )
-            self.absent.append("dst_predictions")
+            self.datasets_to_get.append("dst_predictions")
         if dataset_file(files.folder, "multiwoz-2.1", "test.json") is None:
             self.missing.append("the test set of MultiWOZ 2.1 (dialgauge data get multiwoz-2.1)")
-            self.absent.append("multiwoz-2.1")
+            self.datasets_to_get.append("multiwoz-2.1")
 
     @cached_property
     def runs(self) -> dict[str, Run]:
@@ -238,7 +238,7 @@ class _Systems:
         given = {names.get(_letters(name), name): run for name, run in self._given.items()}
         runs = {**given, **{name: self._scored(name, path) for name, path in self._paths.items()}}
         if not runs:
-            raise Missing("there are no predictions of any system", "dialgauge data get dst_predictions")
+            raise NotComputable("there are no predictions of any system", "dialgauge data get dst_predictions")
         return runs
 
     def _scored(self, name: str, path: Path) -> Run:
@@ -269,12 +269,12 @@ class _Systems:
             if table in run.tables
         ]
         if not frames and table == "rating_correlations":
-            raise Missing(
+            raise NotComputable(
                 "the ratings were not released; score with your own by 'dialgauge score --ratings FILE', and give the "
                 "run by --run SOM-DST=RUN"
             )
         if not frames:
-            raise Missing(f"no run has the table {table}")
+            raise NotComputable(f"no run has the table {table}")
         return pl.concat(frames, how="diagonal_relaxed")
 
     def domain_scores(self) -> pl.DataFrame:
@@ -312,7 +312,7 @@ class _Systems:
             rows += [(", ".join(alike), name)] if len(alike) > 1 else []
         if not rows:
             why = "no two systems of the same dialogues and profile are here"
-            raise Missing(why, "dialgauge data get dst_predictions")
+            raise NotComputable(why, "dialgauge data get dst_predictions")
         return _frame(rows, "peers", "system")
 
     def scores(self) -> pl.DataFrame:
@@ -431,7 +431,9 @@ class _Examples:
                     same = _same(None, [Dialogue(id=name, turns=turns)])
                     frames.append(same.with_columns(side=pl.lit(side)))
         if not frames:
-            raise Missing("the test set that is here lacks the printed dialogues", "dialgauge data get multiwoz-2.1")
+            raise NotComputable(
+                "the test set that is here lacks the printed dialogues", "dialgauge data get multiwoz-2.1"
+            )
         return pl.concat(frames).rename({"dialogue": "example", "user_turn": "turn"})
 
 

@@ -24,7 +24,7 @@ from dialgauge.data import dataset_file
 from dialgauge.dialogue import Act, Dialogue, Turn, dialogue_key
 from dialgauge.formats import SPECIAL, read
 from dialgauge.reproduce.claims import Paper
-from dialgauge.reproduce.evidence import Evidence, Missing
+from dialgauge.reproduce.evidence import ClaimTables, NotComputable
 from dialgauge.runs import Run
 
 _CONVERSATIONS, _MAP = "conversations", "multiwoz21_canonical_map.json"
@@ -37,7 +37,7 @@ _PHRASES = ("specific ideas in mind", "anything in particular", "particular you 
 _ASKED = ("name", "type")
 
 
-def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Evidence:
+def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> ClaimTables:
     """``runs`` are lab runs by name, whose conversations are scored as the released ones are."""
     user = _User(data, runs)
     names = (
@@ -47,15 +47,15 @@ def evidence(paper: Paper, data: Path | None, runs: Mapping[str, Run]) -> Eviden
     tables: dict[str, Callable[[], pl.DataFrame]] = {name: getattr(user, name) for name in names}
     for name in ("behaviours", "patterns", "loops", "confusions", "conversation_facts", "normalisation"):
         tables[name] = partial(user.table, name)
-    missing, absent = [], []
+    missing, datasets_to_get = [], []
     for dataset, path, what in (
         ("gcdf1", user.folder and user.map_file, "the released conversations and their canonical map"),
         ("multiwoz-2.1", user.test_file, "people's conversations in MultiWOZ 2.1"),
     ):
         if path is None:
             missing.append(f"{what} (dialgauge data get {dataset})")
-            absent.append(dataset)
-    return Evidence(tables, missing=missing, absent=absent)
+            datasets_to_get.append(dataset)
+    return ClaimTables(tables, missing_data=missing, datasets_to_get=datasets_to_get)
 
 
 class _User:
@@ -70,7 +70,7 @@ class _User:
     def _scored(self, path: Path | None, overrides: Mapping[str, Any] | None = None, *, mapped: bool = True) -> Run:
         if path is None or self.map_file is None:
             dataset = "gcdf1" if self.folder is None or self.map_file is None else "multiwoz-2.1"
-            raise Missing("the conversations are not here", f"dialgauge data get {dataset}")
+            raise NotComputable("the conversations are not here", f"dialgauge data get {dataset}")
         values = self.map_file if mapped else None
         return users.score_users(path, canonical_map=values, overrides=overrides, resamples=0)[0]
 
@@ -88,13 +88,13 @@ class _User:
     @cached_property
     def _held(self) -> Sequence[Dialogue]:
         if self.folder is None:
-            raise Missing("the conversations are not here", "dialgauge data get gcdf1")
+            raise NotComputable("the conversations are not here", "dialgauge data get gcdf1")
         return read(self.folder).dialogues
 
     @cached_property
     def _test(self) -> Sequence[Dialogue]:
         if self.test_file is None:
-            raise Missing("multiwoz-2.1/test.json is not here", "dialgauge data get multiwoz-2.1")
+            raise NotComputable("multiwoz-2.1/test.json is not here", "dialgauge data get multiwoz-2.1")
         return read(self.test_file).dialogues
 
     def scores(self) -> pl.DataFrame:
@@ -107,7 +107,7 @@ class _User:
     @cached_property
     def _lab(self) -> dict[str, Run]:
         if not self._runs:
-            raise Missing("no lab run is given: make one with 'dialgauge lab run' and add --run baseline=RUN")
+            raise NotComputable("no lab run is given: make one with 'dialgauge lab run' and add --run baseline=RUN")
         return {
             name: users.score_users(list(run.dialogues()), canonical_map=self.map_file, resamples=0)[0]
             for name, run in self._runs.items()
@@ -213,7 +213,7 @@ class _User:
     def map(self) -> pl.DataFrame:
         """slot, list, canonical value, whether goals have it, text: every surface form of the canonical map."""
         if self.map_file is None:
-            raise Missing("the canonical map is not here", "dialgauge data get gcdf1")
+            raise NotComputable("the canonical map is not here", "dialgauge data get gcdf1")
         rows = []
         for slot, content in users.load_map(self.map_file).items():
             for number, table in enumerate([content] if SPECIAL in content else content.values()):

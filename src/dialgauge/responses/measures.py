@@ -90,7 +90,7 @@ CARDS: tuple[Card[Any], ...] = (
         source=_BORDES,
         units=_per_dialog,
         cutoff=Parameter("k", 1, summary="how many candidates from the top count", whole=True),
-        bare=True,
+        omit_default_cutoff=True,
     ),
     Card(
         name="hits",

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
         GivenTable as GivenTable,
         Pieces as Pieces,
         calls_table as calls_table,
-        coded as coded,
-        column_of as column_of,
-        frame_of as frame_of,
+        coded_column as coded_column,
+        frame_from_rows as frame_from_rows,
     )
     from dialgauge.runs.workspace import Parts as Parts
 

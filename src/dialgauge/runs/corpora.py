@@ -19,7 +19,7 @@ from dialgauge import formats
 from dialgauge.dialogue import Dialogue, Goal, Outcome, Turn
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs.manifest import MANIFEST
-from dialgauge.runs.tables import DIALOGUES, FIXED, TURNS, Pieces, TableInfo, frames_of, size_of, write_table
+from dialgauge.runs.tables import DIALOGUES, FIXED, TURNS, Pieces, TableInfo, frames_from_rows, size_of, write_table
 from dialgauge.runs.workspace import delete_tree, sync_folder, write_durably, writing
 
 CORPORA = "corpora"
@@ -61,8 +61,8 @@ def encode_corpus(dialogues: Iterable[Dialogue]) -> EncodedCorpus:
             raise DialgaugeError("two dialogues have this id, so a run cannot tell them apart", dialogue=dialogue.id)
         ids[dialogue.id] = None
     tables = {
-        DIALOGUES: Pieces(lambda: frames_of(map(_head, held), FIXED[DIALOGUES])),
-        TURNS: Pieces(lambda: frames_of(_turns(held), FIXED[TURNS])),
+        DIALOGUES: Pieces(lambda: frames_from_rows(map(_head, held), FIXED[DIALOGUES])),
+        TURNS: Pieces(lambda: frames_from_rows(_turns(held), FIXED[TURNS])),
     }
     return EncodedCorpus(digest.hexdigest(), frozenset(ids), tables)
 

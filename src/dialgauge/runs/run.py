@@ -33,7 +33,7 @@ from dialgauge.runs.tables import (
     check_fixed,
     check_table_name,
     empty_table,
-    whole,
+    one_frame,
 )
 from dialgauge.text import Note, note_kind, plain as printable, some_of
 
@@ -142,7 +142,7 @@ class Run:
             if self.stored:
                 self._frames[name] = self._files[name].read() if name in self._files else empty_table(name)
             else:
-                frame = whole(self.given_table(name))
+                frame = one_frame(self.given_table(name))
                 check_columns(name, frame.columns)
                 check_fixed(name, frame)
                 self._frames[name] = frame

@@ -74,28 +74,28 @@ class Pieces:
 GivenTable: TypeAlias = pl.DataFrame | Pieces
 
 
-def frame_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> pl.DataFrame:
+def frame_from_rows(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
     """A table of rows, with its columns and their types (or what polars calls these)."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-    return pl.DataFrame([column_of(*column) for column in zip(kinds, columns, kinds.values(), strict=True)])
+    columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return pl.DataFrame([typed_column(*column) for column in zip(schema, columns, schema.values(), strict=True)])
 
 
-def frames_of(rows: Iterable[Sequence[Any]], kinds: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
+def frames_from_rows(rows: Iterable[Sequence[Any]], schema: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
     """The same table in frames that fit into memory, at least one."""
     held, size = list[Sequence[Any]](), 0
     for row in rows:
         if len(held) == _PIECE_ROWS or size > _PIECE_BYTES:
-            yield frame_of(held, kinds)
+            yield frame_from_rows(held, schema)
             held, size = [], 0
         if not len(held) % _SAMPLED:
             size += _SAMPLED * sum(len(cell) for cell in row if isinstance(cell, str))
         held.append(row)
-    yield frame_of(held, kinds)
+    yield frame_from_rows(held, schema)
 
 
 def calls_table(dialogues: Callable[[], Iterable[Dialogue]]) -> Pieces:
     """The table ``calls`` of any dialogues: what was called in which turn, and what came of it."""
-    return Pieces(lambda: frames_of(_calls(dialogues()), _CALLS))
+    return Pieces(lambda: frames_from_rows(_calls(dialogues()), _CALLS))
 
 
 def _calls(dialogues: Iterable[Dialogue]) -> Iterator[Sequence[Any]]:
@@ -117,29 +117,29 @@ def _calls(dialogues: Iterable[Dialogue]) -> Iterator[Sequence[Any]]:
     )
 
 
-def column_of(name: str, values: Iterable[Any], kind: Any) -> pl.Series:
+def typed_column(name: str, values: Iterable[Any], data_type: Any) -> pl.Series:
     """A column. Each different list is converted once: one by one takes polars thirty times as long."""
-    kind = _TYPES[kind] if isinstance(kind, str) else kind
-    if not isinstance(kind, pl.List):
-        return pl.Series(name, list(values), kind)
+    data_type = _TYPES[data_type] if isinstance(data_type, str) else data_type
+    if not isinstance(data_type, pl.List):
+        return pl.Series(name, list(values), data_type)
     places: dict[tuple[Any, ...], int] = {}
     rows = [places.setdefault(tuple(value), len(places)) for value in values]
-    return pl.Series(name, [list(value) for value in places], kind).gather(rows)
+    return pl.Series(name, [list(value) for value in places], data_type).gather(rows)
 
 
-def coded(texts: Sequence[str | None], codes: Any) -> pl.Series:
+def coded_column(texts: Sequence[str | None], codes: Any) -> pl.Series:
     """A column of texts of which few are distinct: row by row the place of its text in the list."""
     return pl.Series(texts, dtype=pl.String).gather(np.asarray(codes, np.int64))
 
 
-def whole(table: GivenTable) -> pl.DataFrame:
+def one_frame(table: GivenTable) -> pl.DataFrame:
     """A table as one frame."""
     return pl.concat(table) if isinstance(table, Pieces) else table
 
 
 def schema_of(frame: pl.DataFrame) -> dict[str, str]:
     """The columns with what polars calls their types."""
-    return {column: str(kind) for column, kind in frame.schema.items()}
+    return {column: str(data_type) for column, data_type in frame.schema.items()}
 
 
 class TableInfo(msgspec.Struct, frozen=True):
@@ -151,7 +151,7 @@ class TableInfo(msgspec.Struct, frozen=True):
     sha256: str
     #: In how many files it lies, numbered from 0; 0 is one file without a number. Of several, the size is that of all,
     #: and the checksum is over their checksums and names.
-    parts: int = 0
+    files: int = 0
 
 
 def table_files(name: str, parts: int) -> list[str]:
@@ -188,7 +188,7 @@ def digest_of_parts(parts: Iterable[tuple[Path, str]]) -> str:
 
 def size_of(folder: Path, name: str, info: TableInfo) -> int:
     """The bytes of a table's files."""
-    return sum((folder / file).stat().st_size for file in table_files(name, info.parts))
+    return sum((folder / file).stat().st_size for file in table_files(name, info.files))
 
 
 def is_table_name(text: str) -> bool:
@@ -234,7 +234,7 @@ def check_fixed(table: str, frame: pl.DataFrame) -> None:
 
 def empty_table(table: str) -> pl.DataFrame:
     """A table of a fixed name without rows."""
-    return frame_of((), FIXED[table])
+    return frame_from_rows((), FIXED[table])
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class StoredTable:
     @property
     def paths(self) -> list[Path]:
         """Its files."""
-        return [self.folder / file for file in table_files(self.name, self.info.parts)]
+        return [self.folder / file for file in table_files(self.name, self.info.files)]
 
     def check(self) -> None:
         """Look at presence and size of the files."""
@@ -288,12 +288,12 @@ class StoredTable:
             try:
                 content = path.read_bytes()
                 digests.append(hashlib.sha256(content).hexdigest())
-                if not self.info.parts:
+                if not self.info.files:
                     self._compare(digests)
                 yield pl.read_parquet(io.BytesIO(content))
             except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
                 raise self._unreadable(error) from error
-        if self.info.parts:
+        if self.info.files:
             self._compare(digests)
 
     def damage(self, what: str) -> DialgaugeError:
@@ -306,7 +306,7 @@ class StoredTable:
 
     def _compare(self, digests: list[str]) -> None:
         parts = zip(self.paths, digests, strict=True)
-        if (digest_of_parts(parts) if self.info.parts else digests[0]) != self.info.sha256:
+        if (digest_of_parts(parts) if self.info.files else digests[0]) != self.info.sha256:
             raise self.damage("does not have the bytes that were written")
 
     def _unreadable(self, error: BaseException) -> DialgaugeError:
@@ -316,5 +316,5 @@ class StoredTable:
         return self._error(f"the table '{self.name}' of the run cannot be read ({reason(error)})")
 
     def _error(self, message: str) -> DialgaugeError:
-        file = self.folder / f"{self.name}-*{TABLE_ENDING}" if self.info.parts else self.paths[0]
+        file = self.folder / f"{self.name}-*{TABLE_ENDING}" if self.info.files else self.paths[0]
         return DialgaugeError(message, file=str(file))

@@ -47,21 +47,21 @@ class TaskPredictions:
         turns = [turn for each in dialogues.values() for turn in each]
         self.turns = len(turns)
         #: All or nothing: one turn without a state, and gold states are used for all.
-        self.stateless = sum(turn.state is None for turn in turns)
-        self.listless = sum(turn.active is None for turn in turns)
+        self.turns_without_state = sum(turn.state is None for turn in turns)
+        self.turns_without_domains = sum(turn.active is None for turn in turns)
 
     @property
     def has_states(self) -> bool:
         """Does every turn bring a state?"""
-        return self.stateless == 0
+        return self.turns_without_state == 0
 
     @property
     def default_mode(self) -> DomainMode:
         """The file's own lists where every turn has one, else the estimate from states."""
-        return "file" if self.listless == 0 else "state"
+        return "file" if self.turns_without_domains == 0 else "state"
 
-    def notes(self, gold: GoldTasks) -> list[str]:
-        """What a reader of the scores must know about the responses. Dialogues that gold lacks are refused."""
+    def check_against(self, gold: GoldTasks) -> None:
+        """An error if gold lacks one of the dialogues."""
         for key in self.dialogues:
             if key not in gold.dialogues:
                 raise DialgaugeError(
@@ -70,15 +70,22 @@ class TaskPredictions:
                     file=self.source or self.name,
                     dialogue=key,
                 )
+
+    def notes(self, gold: GoldTasks) -> list[str]:
+        """What a reader of the scores must know about the responses."""
         return [*self._key_notes(), *self._name_notes(), *self._length_notes(gold)]
 
     def _key_notes(self) -> Iterator[Note]:
         policy = "a score of the policy, not of the whole system"
-        if self.stateless == self.turns:
+        if self.turns_without_state == self.turns:
             yield Note("gold_states", f"it has no states, so gold states are used: {policy}")
         for key, lacking, then in (
-            ("state", self.stateless, f"gold states are used for ALL turns of the file: this is {policy}"),
-            ("active_domains", self.listless, "existing lists are ignored, and domains are estimated from states"),
+            ("state", self.turns_without_state, f"gold states are used for ALL turns of the file: this is {policy}"),
+            (
+                "active_domains",
+                self.turns_without_domains,
+                "existing lists are ignored, and domains are estimated from states",
+            ),
         ):
             if 0 < lacking < self.turns:
                 lack = "lacks" if lacking == 1 else "lack"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 from dialgauge.text import counted
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def _words(failure: TaskFailure, domain: str) -> dict[str, str | int | None]:
 def reasons_table(rows: Iterable[tuple[str, str, str, TaskFailure]]) -> polars.DataFrame:
     """The table ``reasons`` of dialogues, domains, rules and failures."""
     kept = ((*about, *(None if value == "" else value for value in astuple(failure))) for *about, failure in rows)
-    return frame_of(kept, _KINDS)
+    return frame_from_rows(kept, _KINDS)
 
 
 def reason_texts(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str | None, str | None, str | None], str]:

@@ -159,12 +159,14 @@ class TaskEvaluation:
 
         Without a ``mode`` of active domains the system's own default counts.
         """
+        system.check_against(self.gold)
         notes: list[str] = system.notes(self.gold)
         mode = mode or system.default_mode
-        if mode == "file" and system.listless:
+        if mode == "file" and system.turns_without_domains:
             raise DialgaugeError(
-                f"the key 'active_domains' is missing in {system.listless:,} of {counted(system.turns, 'turn')}, so "
-                "there are no lists to use; choose --domains state or placeholders",
+                f"the key 'active_domains' is missing in {system.turns_without_domains:,} of "
+                f"{counted(system.turns, 'turn')}, so there are no lists to use; choose "
+                "--domains state or placeholders",
                 file=system.source or system.name,
             )
         judged = self._judge(system, mode)

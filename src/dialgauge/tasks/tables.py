@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dialgauge.dialogue import Dialogue, State, Turn
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 from dialgauge.tasks.database import DATABASE_DOMAINS, TownDatabase
 from dialgauge.tasks.delexical import ADDRESS, PHONE, POST, REFERENCE, TRAINID
 from dialgauge.tasks.gold import GoldGoal, TaskState
@@ -72,7 +72,7 @@ def run_tables(judged: Sequence[JudgedDialogue], town: TownDatabase) -> Mapping[
 
 
 def _verdicts(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:
-    return frame_of((row for each in judged for row in _rows(each, town)), _KINDS)
+    return frame_from_rows((row for each in judged for row in _rows(each, town)), _KINDS)
 
 
 def _reasons(judged: Sequence[JudgedDialogue], town: TownDatabase) -> polars.DataFrame:

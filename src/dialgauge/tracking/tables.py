@@ -43,7 +43,7 @@ from dialgauge.measures import (
     SystemEvidence,
     score_systems,
 )
-from dialgauge.runs import GivenTable, Pieces, coded
+from dialgauge.runs import GivenTable, Pieces, coded_column
 from dialgauge.tracking.counts import CORRECT, MISSED, SPURIOUS, WRONG, Counts, TurnCounts, domain_of
 from dialgauge.tracking.details import CountBasis, Part, tracking_details
 from dialgauge.tracking.encode import Codes
@@ -215,7 +215,7 @@ def _turn_scores(comparison: StateComparison, measures: Sequence[Measure[Any]]) 
         **_places(comparison),
         **_counted(*(getattr(counts.turns, name) for name in ("correct", "wrong", "missed", "spurious"))),
         "exact": pl.Series(counts.exact, dtype=pl.Boolean),
-        "error_type": coded(ERROR_TYPES, types),
+        "error_type": coded_column(ERROR_TYPES, types),
         **_flagged(counts.turns),
     }
     for measure in measures:
@@ -235,7 +235,7 @@ def _slot_scores(comparison: StateComparison) -> pl.DataFrame:
     slot, dialogue = slot[order], dialogue[order]
     return pl.DataFrame(
         {
-            "dialogue": coded(comparison.aligned.ids, dialogue),
+            "dialogue": coded_column(comparison.aligned.ids, dialogue),
             **_named(table.pairs, slot),
             **_counted(*(part[slot, dialogue] for part in table.parts())),
         }
@@ -244,7 +244,7 @@ def _slot_scores(comparison: StateComparison) -> pl.DataFrame:
 
 def _slot_errors(comparison: StateComparison) -> pl.DataFrame:
     wrong = comparison.filled.where(comparison.filled.verdict > CORRECT)
-    kind = coded(["", "", *KINDS.values()], wrong.verdict)
+    kind = coded_column(["", "", *KINDS.values()], wrong.verdict)
     return _slots(comparison, wrong, {"kind": kind})
 
 
@@ -261,8 +261,8 @@ def _slots(comparison: StateComparison, slots: FilledSlots, more: Mapping[str, p
             **_places(comparison, slots.row),
             **_named(comparison.slots, slots.slot),
             **more,
-            "gold": coded(texts, slots.gold),
-            "predicted": coded(texts, slots.predicted),
+            "gold": coded_column(texts, slots.gold),
+            "predicted": coded_column(texts, slots.predicted),
         }
     )
 
@@ -307,7 +307,7 @@ def _places(comparison: StateComparison, rows: Codes | None = None) -> dict[str,
     aligned = comparison.aligned
     chosen = np.arange(len(aligned), dtype=np.int32) if rows is None else rows
     return {
-        "dialogue": coded(aligned.ids, aligned.dialogue[chosen]),
+        "dialogue": coded_column(aligned.ids, aligned.dialogue[chosen]),
         "turn": pl.Series(comparison.system.gold_corpus.user_turns[0][aligned.gold_row[chosen]], dtype=pl.Int64),
         "user_turn": pl.Series(aligned.turn[chosen], dtype=pl.Int32),
     }
@@ -315,8 +315,8 @@ def _places(comparison: StateComparison, rows: Codes | None = None) -> dict[str,
 
 def _named(pairs: Sequence[tuple[str, str]], slots: NDArray[Any]) -> dict[str, pl.Series]:
     return {
-        "domain": coded([domain for domain, _ in pairs], slots),
-        "slot": coded([name for _, name in pairs], slots),
+        "domain": coded_column([domain for domain, _ in pairs], slots),
+        "slot": coded_column([name for _, name in pairs], slots),
     }
 
 

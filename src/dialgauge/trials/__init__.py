@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         read_verdicts as read_verdicts,
     )
     from dialgauge.trials.log import Attempted as Attempted, TrialLog as TrialLog, read_log as read_log
+    from dialgauge.trials.measures import TrialEvidence as TrialEvidence
     from dialgauge.trials.review import regrade_log as regrade_log, review_log as review_log
     from dialgauge.trials.scoring import score_attempts as score_attempts
     from dialgauge.trials.suspects import (

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from dialgauge.dialogue import Dialogue, End
 from dialgauge.formats import contradicts_parts
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 from dialgauge.trials.facts import TaskFacts, fact_codes, task_facts
 from dialgauge.trials.log import PASSED, TrialLog
 from dialgauge.worlds import tools
@@ -114,7 +114,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
         facts = [
             (each.id, code, list(about)) for each in self.facts if each.id in tried for code, about in fact_codes(each)
         ]
-        return frame_of(facts, _FACTS)
+        return frame_from_rows(facts, _FACTS)
 
     def replays_table(self) -> pl.DataFrame:
         """Recorded verdicts beside replayed ones."""
@@ -127,7 +127,7 @@ class LogAudit(Struct, frozen=True, kw_only=True):
             )
             for one in self.conversations
         ]  # fmt: skip
-        return frame_of(replays, _REPLAYS)
+        return frame_from_rows(replays, _REPLAYS)
 
 
 def audit_log(log: TrialLog, world: ToolDomain | None) -> LogAudit:

@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from dialgauge.comparison import read_csv
 from dialgauge.errors import DialgaugeError, nearest
 from dialgauge.measures import flip_chance
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 from dialgauge.stats import cohen_kappa, krippendorff_alpha, rogan_gladen, share_interval, share_mean_interval
 from dialgauge.text import Note, counted
 from dialgauge.trials.log import TrialLog
@@ -197,7 +197,7 @@ def grade_log(
             graders=list(names),
         ),
         figures=judge_figures([*recorded, *ours], truth=truth, resamples=resamples, seed=seed),
-        table=frame_of(rows, _GRADINGS),
+        table=frame_from_rows(rows, _GRADINGS),
         notes=(Note("left_out", left),) if elsewhere else (),
     )
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from dialgauge.dialogue import Dialogue, End, Outcome
+from dialgauge.dialogue import Dialogue, End, Outcome, Speaker
 from dialgauge.errors import DialgaugeError
 from dialgauge.formats import AnyFrame, Corpus, UnknownFormat, read
 from dialgauge.measures import Count, Coverage
@@ -107,8 +107,9 @@ class TrialLog:
         seconds = {side: usage.seconds for side, usage in outcome.usage.items() if usage.seconds is not None}
         if outcome.seconds is not None:
             seconds["both"] = outcome.seconds
-        sides = {"agent": "system", "user": "user"}
-        turns = {side: [turn for turn in dialogue.turns if turn.speaker == sides[side]] for side in SIDES}
+        sides: dict[str, Speaker] = {"agent": "system", "user": "user"}
+        calls = Counter(speaker for speaker, _ in dialogue.calls())
+        turns = Counter(turn.speaker for turn in dialogue.turns)
         return Attempt(
             id=dialogue.id,
             task=outcome.task or dialogue.id,
@@ -122,8 +123,8 @@ class TrialLog:
             costs={side: usage.cost for side, usage in outcome.usage.items() if usage.cost is not None},
             seconds=seconds,
             tokens=sum(tokens) if tokens else None,
-            turns={side: len(own) for side, own in turns.items()},
-            calls={side: sum(len(turn.calls or ()) for turn in own) for side, own in turns.items()},
+            turns={side: turns[speaker] for side, speaker in sides.items()},
+            calls={side: calls[speaker] for side, speaker in sides.items()},
             numbers=numbers,
             labels=labels,
             scored=is_judged and outcome.end != "infrastructure",

@@ -32,10 +32,11 @@ from dialgauge.measures import (
     score_systems,
     trial_noise_sums,
 )
-from dialgauge.runs import Run, calls_table, frame_of, new_run
+from dialgauge.runs import Run, calls_table, frame_from_rows, new_run
 from dialgauge.text import Note, counted, plain, some_of, times
-from dialgauge.trials import cards
-from dialgauge.trials.cards import (
+from dialgauge.trials.log import TrialLog
+from dialgauge.trials.measures import (
+    CARDS,
     COST,
     FAMILY,
     LABEL,
@@ -49,7 +50,6 @@ from dialgauge.trials.cards import (
     TrialEvidence,
     label_part,
 )
-from dialgauge.trials.log import TrialLog
 from dialgauge.worlds.tools import Integrity
 
 KIND = "trials"
@@ -108,7 +108,7 @@ def score_log(
         scores=scores,
         tables={
             "trials": lambda: _trials_table(log),
-            "reward_parts": lambda: frame_of(
+            "reward_parts": lambda: frame_from_rows(
                 ((each.id, part, value) for each in log.attempts for part, value in each.parts.items()), _PARTS
             ),
             "calls": calls_table(lambda: log.dialogues),
@@ -233,7 +233,7 @@ def _asked(names: Sequence[str]) -> list[Measure[Any]]:
     ours = [card.name for card in TRIAL_CARDS]
     for measure in asked:
         if measure.card.family != FAMILY and measure.card.name not in ours:
-            known = [*ours, *(card.name for card in cards.CARDS)]
+            known = [*ours, *(card.name for card in CARDS)]
             raise DialgaugeError(f"{measure} is not a measure of agents' logs.{nearest(measure.card.name, known)}")
     return asked
 
@@ -266,7 +266,7 @@ def _trials_table(log: TrialLog) -> pl.DataFrame:
         )
         for each in log.attempts
     ]  # fmt: skip
-    return frame_of(rows, _TRIALS)
+    return frame_from_rows(rows, _TRIALS)
 
 
 def _matches_table(integrity: Integrity) -> pl.DataFrame:
@@ -279,7 +279,7 @@ def _matches_table(integrity: Integrity) -> pl.DataFrame:
         )
         for each in integrity.filings
     )  # fmt: skip
-    return frame_of(rows, _MATCHES)
+    return frame_from_rows(rows, _MATCHES)
 
 
 def _notes(log: TrialLog, reading: Notes) -> list[Note]:

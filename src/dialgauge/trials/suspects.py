@@ -19,7 +19,7 @@ import polars as pl
 from msgspec import Struct, structs
 
 from dialgauge.dialogue import Blame, Dialogue
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 from dialgauge.trials.audit import LogAudit
 from dialgauge.trials.evidence import FailureEvidence, failure_evidence
 from dialgauge.trials.judges import Estimate
@@ -169,7 +169,7 @@ def blame_table(failed: Sequence[Failure], faults: Mapping[str, Sequence[Blame]]
         (each.dialogue, each.unit, each.side, each.cause, each.turn, each.code, list(each.arguments))
         for each in records
     )
-    return frame_of(rows, BLAME)
+    return frame_from_rows(rows, BLAME)
 
 
 def _records(failure: Failure) -> Iterator[Blame]:

@@ -102,7 +102,7 @@ def odd_conversations(run: Run) -> list[str]:
     return [*(row["dialogue"] for row in rows(run, "task_match", match="foreign")), *contradicted(run)]
 
 
-def expected(run: Run) -> Table | None:
+def expected_table(run: Run) -> Table | None:
     """What became of the calls that tasks expect, in conversations that failed."""
     only, tones = {"verdict": FAILED}, {"dialogues": VERDICTS[FAILED]}
     title = "Expected calls of conversations that failed"
@@ -110,12 +110,12 @@ def expected(run: Run) -> Table | None:
     return table if table.rows else None
 
 
-def ends(run: Run) -> Table:
+def ends_table(run: Run) -> Table:
     """How conversations ended."""
     return count_table("How conversations ended", conversations(run), "end", split="verdict", tones=VERDICTS)
 
 
-def match(run: Run) -> Table | None:
+def match_table(run: Run) -> Table | None:
     """Is the log what it says? Conversations match the tasks they are filed under."""
     integrity, frame = stored_integrity(run), conversations(run)
     if integrity is None or "match" not in frame.columns:
@@ -389,9 +389,9 @@ _CHECKS: Mapping[str, str] = {
 _TABLES: Mapping[str, TableMaker] = {
     "summary": summary,
     "failures": failures,
-    "expected": by_task(expected),
-    "ends": ends,
-    "match": match,
+    "expected": by_task(expected_table),
+    "ends": ends_table,
+    "match": match_table,
     "replay": by_task(replayed),
     "split": by_task(split),
     "fairness": by_task(fairness),

@@ -18,7 +18,7 @@ from dialgauge.stats import share_interval
 from dialgauge.users.labels import OUTSIDE, REPEATED, REPEATED_REQUESTS
 from dialgauge.users.scorer import PATTERNS
 
-#: The bars of all figures in words; programs go by the names above, which are the paper's.
+#: The bars of all figures in words; the names are the paper's, and what programs go by.
 BAR_WORDS = {
     "goals": "goals",
     "booking_rep": "while booking",
@@ -217,17 +217,18 @@ def _missed_domains(run: Run) -> PaperFigure:
 
 def _provisions(run: Run) -> PaperFigure:
     """Did the system give the requested information unasked? Of the same goals as Figure 6a."""
-    given: dict[str, set[tuple[str, str]]] = {"provision_entire_domain": set(), "provision_slots": set()}
-    for label, dialogue, domain in _rows(run, "behaviours", "behaviour", "dialogue", "domain"):
-        if label in given:
-            given[label].add((dialogue, domain))
+    behaviours = set(_rows(run, "behaviours", "behaviour", "dialogue", "domain"))
     totals: Counter[str] = Counter()
     counts: Counter[tuple[str, str]] = Counter()
     for kind, dialogue, domain in _rows(run, "patterns", "kind", "dialogue", "domain"):
         if kind == "request":
             totals[domain] += 1
-            whole, some = ((dialogue, domain) in pairs for pairs in given.values())
-            counts["prov_all" if whole else "prov_some" if some else "no_prov", domain] += 1
+            if ("provision_entire_domain", dialogue, domain) in behaviours:
+                counts["prov_all", domain] += 1
+            elif ("provision_slots", dialogue, domain) in behaviours:
+                counts["prov_some", domain] += 1
+            else:
+                counts["no_prov", domain] += 1
     return _percentages("6b", counts, totals, _PROVISIONS)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import polars as pl
 
 from dialgauge.errors import DialgaugeError
-from dialgauge.runs import Pieces, frame_of
+from dialgauge.runs import Pieces, frame_from_rows
 from dialgauge.text import encodable
 from dialgauge.users.config import GcdfConfig
 from dialgauge.users.scorer import DialogueScore
@@ -81,7 +81,7 @@ def _pieces(
     def frames() -> Iterator[pl.DataFrame]:
         for start in range(0, max(len(results), 1), _PIECE):
             piece = results[start : start + _PIECE]
-            yield frame_of(((result.id, *row) for result in piece for row in rows(result)), schema)
+            yield frame_from_rows(((result.id, *row) for result in piece for row in rows(result)), schema)
 
     return Pieces(frames)
 

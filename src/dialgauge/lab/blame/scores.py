@@ -27,7 +27,7 @@ from dialgauge.measures import (
     Units,
     score_systems,
 )
-from dialgauge.runs import frame_of
+from dialgauge.runs import frame_from_rows
 
 if TYPE_CHECKING:
     import polars
@@ -221,7 +221,7 @@ def _blame_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:
         for each in blamed
         for domain, link in each.domains.items()
     )
-    return frame_of(rows, schema)
+    return frame_from_rows(rows, schema)
 
 
 def _sides_frame(blamed: Sequence[ConversationBlame]) -> polars.DataFrame:

@@ -35,7 +35,7 @@ from dialgauge.measures import (
     SystemEvidence,
     score_systems,
 )
-from dialgauge.runs import GivenTable, calls_table, frame_of
+from dialgauge.runs import GivenTable, calls_table, frame_from_rows
 from dialgauge.tasks.reasons import REASONS, TaskFailure, reasons_table
 from dialgauge.tasks.recordings.conduct import ConversationCounts, HeardActs, conduct
 from dialgauge.tasks.recordings.judging import JudgedConversation, JudgedConversations, goal_of
@@ -120,9 +120,9 @@ def outcome_frames(judged: JudgedConversations) -> Mapping[str, Callable[[], Giv
     """The functions that make the tables when they are asked for."""
     heard = judged.understanding.counts
     return {
-        OUTCOMES: lambda: frame_of((row for each in judged for row in _outcomes(each)), _OUTCOMES),
-        CONVERSATIONS: lambda: frame_of(_conversations(judged), _CONVERSATIONS),
-        HEARD: lambda: frame_of(((*each, count) for each, count in sorted(heard.items())), _HEARD),
+        OUTCOMES: lambda: frame_from_rows((row for each in judged for row in _outcomes(each)), _OUTCOMES),
+        CONVERSATIONS: lambda: frame_from_rows(_conversations(judged), _CONVERSATIONS),
+        HEARD: lambda: frame_from_rows(((*each, count) for each, count in sorted(heard.items())), _HEARD),
         CALLS: lambda: calls_table(lambda: (dialogue for dialogue, _ in judged.recorded())),
         REASONS: lambda: reasons_table(row for each in judged for row in _reasons(each)),
     }

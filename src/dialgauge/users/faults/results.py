@@ -32,7 +32,7 @@ from dialgauge.measures import (
     score_systems,
 )
 from dialgauge.report import RunSet
-from dialgauge.runs import MANIFEST, Run, frame_of, new_run
+from dialgauge.runs import MANIFEST, Run, frame_from_rows, new_run
 from dialgauge.text import Note, counted
 from dialgauge.users.faults.act_checks import check_user, has_acts
 from dialgauge.users.faults.records import KINDS, CheckedConversation
@@ -114,8 +114,8 @@ def _run(
         name=name,
         scores=score_systems([system], how)[0],
         tables={
-            FAULTS: lambda: frame_of(_fault_rows(checked), _FAULTS),
-            CHECKS: lambda: frame_of(_check_rows(checked), _CHECKS),
+            FAULTS: lambda: frame_from_rows(_fault_rows(checked), _FAULTS),
+            CHECKS: lambda: frame_from_rows(_check_rows(checked), _CHECKS),
         },
         corpus=dialogues,
         config={"system": name},

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,11 @@ SECONDS, LATENCY, TOKENS = "Seconds", "Latency", "ModelTokens"
 SCORE, LABEL = "Score", "Label"
 _TAU = "Yao et al. 2024, tau-bench; Barres et al. 2025, tau2-bench"
 _OURS = "dialgauge"
-_NAMED = ("the score", "the label")
 
 #: The value of one conversation, or of a part of it; None where it has none.
 _Value: TypeAlias = Callable[[Attempt, Settings, str], float | None]
+#: What a measure must name in brackets.
+_PartNeeded: TypeAlias = Literal["", "score", "label"]
 
 
 class TrialEvidence(Units):
@@ -161,24 +162,37 @@ def _label(attempt: Attempt, settings: Settings, part: str) -> float | None:
 
 
 def _not_in_log(
-    units: Callable[[TrialEvidence, Settings], UnitNumbers], what: str, evidence: Any, settings: Settings
+    units: Callable[[TrialEvidence, Settings], UnitNumbers],
+    what: str,
+    part_needed: _PartNeeded,
+    evidence: Any,
+    settings: Settings,
 ) -> str | None:
-    """Why a measure cannot be computed: no conversation that counts has what it is about."""
+    """Why a measure cannot be computed: no part is named, or no conversation that counts has what it is about."""
     if not isinstance(evidence, TrialEvidence):
         return "it is a measure of agents' logs"
     if not evidence.attempts or np.any(units(evidence, settings)[1]):
         return None
-    if what in _NAMED and not evidence.named:
-        known = [*evidence.log.numeric] if what == "the score" else [*evidence.log.labelled]
+    if part_needed and not evidence.named:
+        known = evidence.log.numeric if part_needed == "score" else evidence.log.labelled
         return f"name {what} in brackets: {', '.join(known) or 'the log has none'}"
     part = f" '{evidence.named}'" if evidence.named else ""
     side = "" if settings.get("of", "both") == "both" else f" of the {settings['of']}"
     return f"no conversation has {what}{part}{side}"
 
 
-def _card(name: str, title: str, what: str, value: _Value, *, per_task: bool = False, **more: Any) -> Card[Any]:
+def _card(
+    name: str,
+    title: str,
+    what: str,
+    value: _Value,
+    *,
+    per_task: bool = False,
+    part_needed: _PartNeeded = "",
+    **more: Any,
+) -> Card[Any]:
     units = partial(_per_task if per_task else _per_conversation, value)
-    more = {"family": FAMILY, "source": _TAU, "obstacle": partial(_not_in_log, units, what), **more}
+    more = {"family": FAMILY, "source": _TAU, "obstacle": partial(_not_in_log, units, what, part_needed), **more}
     return Card(name=name, title=title, units=units, **more)
 
 
@@ -204,7 +218,7 @@ CARDS: tuple[Card[Any], ...] = (
     ),
     Card(
         name=LATENCY, family=FAMILY, title="latency", source=_OURS, unit="seconds", upper=math.inf,
-        higher_is_better=False, units=_latency, obstacle=partial(_not_in_log, _latency, "a latency"),
+        higher_is_better=False, units=_latency, obstacle=partial(_not_in_log, _latency, "a latency", ""),
         summary="Seconds that one reply of the agent took; mean over its turns.",
         formula="seconds of the agent / turns of the agent",
     ),
@@ -221,14 +235,15 @@ CARDS: tuple[Card[Any], ...] = (
         summary="Tokens per conversation, read and written, as the log counts them.",
     ),
     _card(
-        SCORE, "score", "the score", _score, per_task=True, source=_OURS, unit="points", lower=-math.inf,
-        upper=math.inf, higher_is_better=None, parts=True, one_more=True,
+        SCORE, "score", "the score", _score, per_task=True, part_needed="score", source=_OURS, unit="points",
+        lower=-math.inf, upper=math.inf, higher_is_better=None, parts=True, one_more=True,
         summary="Mean of a score that the log gives its conversations, such as [helpfulness]: over tasks, of the means "
         "over their trials.",
         formula="mean over tasks of (sum of scores / trials that have one)",
     ),
     _card(
-        LABEL, "share of a label", "the label", _label, per_task=True, source=_OURS, higher_is_better=None, parts=True,
+        LABEL, "share of a label", "the label", _label, per_task=True, part_needed="label", source=_OURS,
+        higher_is_better=None, parts=True,
         summary="How often a score that is a label has this one, such as [tone=polite]: over tasks, of the shares of "
         "their trials.",
         formula="mean over tasks of (trials with the label / trials that have one)",
