@@ -58,7 +58,7 @@ SCOPE_WORDINGS = {
     "no_user": "the user never spoke",
     "no_texts": "the conversation has no texts",
     "no_instruction": "there is no instruction to compare with",
-    "ask_a_judge": "only a judge can tell (--judge)",
+    "ask_a_judge": "ask a judge (--judge)",
     "may_invent": "the instruction allows making things up",
     "not_to_give": "the instruction says not to give the {joined}",
     "gives_nothing": "nothing that the user knows is an id, code or address; declare it in `knows`",
