@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -95,14 +96,13 @@ def propose_mapping(part: Part) -> str:
 
 def _skeleton(content: Any, part: Part, reason: str) -> str:
     """A mapping to fill in, for the path with the most objects."""
-    path, most = "", list[Row]()
+    samples: dict[str, list[Row]] = {"": []}
     for each in _paths(content):
-        try:
-            sample = [row for row in islice(rows(content, each, part.name), _SAMPLE) if isinstance(row.value, dict)]
-        except Misfit:
-            continue
-        path, most = (each, sample) if len(sample) > len(most) else (path, most)
-    scalar = (name for name in (_names(most) if most else ()) if not isinstance(_values(name, most)[0], dict | list))
+        with suppress(Misfit):
+            sample = islice(rows(content, each, part.name), _SAMPLE)
+            samples[each] = [row for row in sample if isinstance(row.value, dict)]
+    path, most = max(samples.items(), key=lambda item: len(item[1]))
+    scalar = (name for name in _names(most) if not any(isinstance(each, dict | list) for each in _values(name, most)))
     names = list(islice(scalar, _MOST_NAMES))
     if not names:
         raise DialgaugeError(
@@ -191,7 +191,7 @@ def _paths(value: Any, depth: int = 0) -> Iterator[str]:
 def _names(sample: Sequence[Row]) -> list[str]:
     """Paths of the fields of rows, and of the objects around them."""
     found = dict.fromkeys(name for row in sample[:40] for name in _fields(row.value, "", _DEEPEST))
-    for up, around in enumerate(reversed(sample[0].above), 1):
+    for up, around in enumerate(reversed(sample[0].above if sample else ()), 1):
         found.update(dict.fromkeys(f"{'^' * up}{quoted(name)}" for name in around))
     return list(found)
 
