@@ -142,15 +142,20 @@ def row_chart(table: Table) -> RowChart | None:
     return RowChart(table, table.chart.kind, table.chart.columns)
 
 
-def shade_of(table: Table, index: int, cell: Cell) -> int | None:
-    """The shade of a cell in a heat map: its place among ``SHADES``; None if it has none."""
-    if table.chart is None or table.chart.kind != "heat" or table.columns[index].name not in table.chart.columns:
+def heat_range(table: Table) -> tuple[float, float] | None:
+    """The least and the largest value of a heat map; None if the table is none or has no values."""
+    if table.chart is None or table.chart.kind != "heat":
         return None
     places = [place for place, column in enumerate(table.columns) if column.name in table.chart.columns]
     values = [_amount(row[place]) for row in table.rows for place in places if _ends(row[place])]
-    if not _ends(cell):
+    return (min(values), max(values)) if values else None
+
+
+def shade_of(table: Table, index: int, cell: Cell, ends: tuple[float, float] | None) -> int | None:
+    """The shade of a cell in a heat map with these ends: its place among ``SHADES``; None if it has none."""
+    if table.chart is None or ends is None or table.columns[index].name not in table.chart.columns or not _ends(cell):
         return None
-    low, high = min(values), max(values)
+    low, high = ends
     return round((_amount(cell) - low) / (high - low) * (len(SHADES) - 1)) if high > low else 0
 
 
@@ -243,7 +248,7 @@ def _heat(table: Table) -> tuple[float, list[str]]:
     longest = _LETTER * max(map(len, heads))
     turned = longest > width
     top = _ROW + (longest * math.sin(math.radians(_TURNED)) if turned else 0)
-    pieces = []
+    pieces, ends = [], heat_range(table)
     for place, head in enumerate(heads):
         x, y = _LABELS + width * (place + 0.5), top - 8
         way = f'text-anchor="start" transform="rotate(-{_TURNED} {x} {y})"' if turned else 'text-anchor="middle"'
@@ -253,7 +258,7 @@ def _heat(table: Table) -> tuple[float, list[str]]:
         label = _text(table.columns[0].text(row[0]))
         pieces.append(f'<text x="{_LABELS - 8}" y="{y + 16}" text-anchor="end">{label}</text>')
         for place, index in enumerate(shown):
-            if (shade := shade_of(table, index, row[index])) is not None:
+            if (shade := shade_of(table, index, row[index], ends)) is not None:
                 x, value = _LABELS + width * place, table.columns[index].text(row[index])
                 ink = "#15191f" if shade < _DARK else "#ffffff"
                 size = f'width="{width - 1}" height="{_ROW - 1}"'

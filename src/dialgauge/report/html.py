@@ -17,7 +17,7 @@ from typing import Protocol
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
-from dialgauge.report.charts import RowChart, figure, has_picture, row_chart, shade_of
+from dialgauge.report.charts import RowChart, figure, has_picture, heat_range, row_chart, shade_of
 from dialgauge.report.page import Page
 from dialgauge.report.table import SIGNS, Cell, Chart, Column, Link, Table
 from dialgauge.report.transcript import Transcript, calls_apart, first_difference, say_the_same, side_by_side
@@ -196,6 +196,7 @@ class Grid:
         self.more = len(table) - first
         self.cut = len(table) > last
         with_interval = [index for index in self.numeric if any(row[index].low is not None for row in table.rows)]
+        self._heat = heat_range(table)
         self.dense = len(with_interval) > _BESIDE
         #: Whether heads would say nothing that the title of the table does not.
         self.bare = len(self.columns) == 1 or self.columns[0][1].name == "fact"
@@ -213,7 +214,7 @@ class Grid:
         name = " " not in text and len(text) <= _LONG_NAME
         kind = "" if index in self.numeric else "sign" if isinstance(cell.value, bool) else "name" if name else "text"
         tone = {True: "good", False: "bad"}[cell.value] if isinstance(cell.value, bool) else cell.tone
-        shade = shade_of(self._table, index, cell)
+        shade = shade_of(self._table, index, cell, self._heat)
         heat = [] if shade is None else [f"heat-{shade}"]
         return " ".join(filter(None, [self.head(index), kind, tone, "strong" if cell.strong else "", *heat]))
 
