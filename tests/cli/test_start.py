@@ -38,7 +38,7 @@ def test_the_demo_asks_answers_and_ends_with_a_report(
     assert_same_scores(Store(folder / "runs"), json.loads(Path("again.json").read_text())["runs"])
     report = (folder / "report.html").read_text("utf-8")
     assert "latest is ahead of stubborn by " in report
-    answers = re.findall(r'<p class="verdict">(.*?)</p>', report)
+    answers = re.findall(r'<div class="verdict[^>]*>\s*<p>(.*?)</p>', report)
     assert len(answers) >= 4 and '<section class="dialogue"' in report
     kinds = sorted({manifest.kind for manifest in Store(folder / "runs").list()})
     assert kinds == ["interaction", "lab", "responses", "tracking", "trials"]
