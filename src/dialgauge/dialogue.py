@@ -27,8 +27,6 @@ from dialgauge.text import counted, some_of
 DONTCARE = "dontcare"
 #: Characters of a text that the short form of a turn shows.
 _SHOWN = 60
-#: Tasks that a sentence names.
-_NAMED = 4
 
 Speaker: TypeAlias = Literal["user", "system"]
 Values: TypeAlias = tuple[str, ...]
@@ -401,6 +399,6 @@ def differing_instructions(trials: Iterable[tuple[str, Dialogue]]) -> list[str]:
 def differing_sentence(tasks: Sequence[str]) -> str:
     """A sentence about such tasks, without the full stop."""
     return (
-        f"the trials of {counted(len(tasks), 'task')} have different instructions ({some_of(tasks, _NAMED)}): are "
+        f"the trials of {counted(len(tasks), 'task')} have different instructions ({some_of(tasks)}): are "
         "conversations filed under another task?"
     )

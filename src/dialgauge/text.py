@@ -58,6 +58,10 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
+#: How many names a sentence lists where each of them may have to be looked at.
+MANY_NAMED = 8
+
+
 def some_of(names: Iterable[str], most: int = 3) -> str:
     """The first of some names, and how many more there are.
 

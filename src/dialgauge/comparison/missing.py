@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialgauge.comparison.scores import PairedScores
 from dialgauge.report import number_of
-from dialgauge.text import Note, counted, some_of
+from dialgauge.text import MANY_NAMED, Note, counted, some_of
 
 if TYPE_CHECKING:
     from dialgauge.comparison.result import Comparison
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: The coverage policy of runs whose missing predictions were scored as empty.
 _SCORED_AS_EMPTY = "empty"
-#: How many systems are named with their old and new value.
-_NAMED = 6
 
 
 def lacking_systems(scores: PairedScores, runs: Mapping[str, Run], unit: str) -> list[str]:
@@ -82,4 +80,4 @@ def _moved(comparison: Comparison) -> str:
         old, new = number.text(before), number.text(float(comparison.corpus_values[row, 0]))
         if old != new:
             changes.append(f"{comparison.systems[row]} {old} -> {new}")
-    return f", which moves {measure}: {some_of(changes, _NAMED)}" if changes else ""
+    return f", which moves {measure}: {some_of(changes, MANY_NAMED)}" if changes else ""

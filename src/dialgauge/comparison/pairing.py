@@ -19,7 +19,7 @@ from msgspec import Struct
 from dialgauge.dialogue import Goal, dialogue_key
 from dialgauge.errors import DialgaugeError
 from dialgauge.kinds import kind_named
-from dialgauge.text import Note, counted, some_of
+from dialgauge.text import MANY_NAMED, Note, counted, some_of
 
 if TYPE_CHECKING:
     import polars
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 #: runs are refused: they are about other tasks.
 _FEW = 10
 _DIFFERENCE = "have different goals or instructions, or different domains"
-#: How many are named.
-_NAMED = 10
 
 
 class Pairing:
@@ -98,7 +96,7 @@ class Pairing:
         """What must be read before any number, a sentence each without its full stop."""
         if not self.mismatched:
             return []
-        number, named = counted(len(self.mismatched), self.unit), some_of(self.mismatched, _NAMED)
+        number, named = counted(len(self.mismatched), self.unit), some_of(self.mismatched, MANY_NAMED)
         return [Note("unlike_units", f"{number} left out, which {_DIFFERENCE}: {named}")]
 
     def notes(self, runs: Sequence[Run]) -> list[str]:
@@ -140,7 +138,7 @@ def _mismatched(pairing: Pairing, runs: Sequence[Run]) -> tuple[str, ...]:
         names = " and ".join(run.name if distinct else run.id for run in runs)
         raise DialgaugeError(
             f"{names} cannot be compared: {len(unlike):,} of the {counted(len(shared), pairing.unit)} that they "
-            f"share by id {_DIFFERENCE} ({some_of(unlike, _NAMED)}); compare runs on the same {pairing.unit}s"
+            f"share by id {_DIFFERENCE} ({some_of(unlike, MANY_NAMED)}); compare runs on the same {pairing.unit}s"
         )
     return tuple(unlike)
 

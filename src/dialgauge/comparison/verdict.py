@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: A lead below this is none: equal means may differ in their last bits.
 _NOTHING = 1e-12
 #: Measures that are named one by one.
-_NAMED = 4
+_MOST_MEASURES = 4
 
 
 class MeasureVerdict(Struct, frozen=True):
@@ -117,7 +117,7 @@ class Verdict(Struct, frozen=True):
 
 
 def _listed(verdicts: Sequence[MeasureVerdict]) -> str:
-    return listed([plain(verdict.measure) for verdict in verdicts], _NAMED)
+    return listed([plain(verdict.measure) for verdict in verdicts], _MOST_MEASURES)
 
 
 def verdict_of(comparison: Comparison) -> Verdict:

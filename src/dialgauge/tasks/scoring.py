@@ -67,14 +67,12 @@ from dialgauge.tasks.texts import (
     bleu_signature,
     read_references,
 )
-from dialgauge.text import Note, counted, some_of
+from dialgauge.text import MANY_NAMED, Note, counted, some_of
 from dialgauge.worlds.domain import database_beside, read_database
 
 KIND = "tasks"
 Missing: TypeAlias = Literal["skip", "fail"]
 MISSING: tuple[Missing, ...] = ("skip", "fail")
-#: How many missing dialogues are named.
-_NAMED = 5
 
 
 def score_tasks(
@@ -184,7 +182,7 @@ class TaskEvaluation:
         scores = self._scores(evidence, signature, coverage)
         lacking = [task.id for key, task in self.gold.dialogues.items() if key not in system.dialogues]
         if lacking:
-            notes.append(Note("missing", f"no responses for {some_of(lacking, _NAMED)}; {coverage.policy}"))
+            notes.append(Note("missing", f"no responses for {some_of(lacking, MANY_NAMED)}; {coverage.policy}"))
         notes += [Note("left_out", f"{name} is left out: {why}") for name, why in scores.left_out.items()]
         return new_run(
             kind=KIND,

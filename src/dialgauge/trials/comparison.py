@@ -19,7 +19,7 @@ from dialgauge.comparison import Pairing
 from dialgauge.errors import DialgaugeError
 from dialgauge.measures import PASS, flip_chance, uneven_trials
 from dialgauge.report import PERCENT, Column, Number, Table
-from dialgauge.text import REMARK, Note, counted, note_kind, some_of
+from dialgauge.text import MANY_NAMED, REMARK, Note, counted, note_kind, some_of
 from dialgauge.trials.conversations import per_task_stands, rows
 from dialgauge.trials.words import coverage_sentence
 
@@ -32,8 +32,6 @@ PASS_1 = f"{PASS}^1"
 _HEADLINES = (PASS, "Reward", "Score", "Label", "Cost", "ModelTokens", "Turns")
 #: A difference below this is none: the last bits of two equal means.
 _NOTHING = 1e-12
-#: How many tasks are named that only one file has.
-_NAMED = 10
 
 
 class Settling(Struct, frozen=True, kw_only=True):
@@ -158,7 +156,7 @@ class TrialsPairing(Pairing):
             if uneven := uneven_trials(run.details.get("pass_tasks", {})):
                 found.append(Note(REMARK, uneven))
             if alone := [task for task in tasks[run.id] if task not in shared]:
-                listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, _NAMED)}"
+                listed = f"{counted(len(alone), 'task')} that not all have, left out: {some_of(alone, MANY_NAMED)}"
                 found.append(Note(REMARK, listed))
             notes += [Note(note.kind, f"{run.name}: {note}") for note in found]
         return [*notes, *super().warnings(runs)]

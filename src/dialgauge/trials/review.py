@@ -14,7 +14,7 @@ from dialgauge.data import data_folder
 from dialgauge.dialogue import Dialogue
 from dialgauge.errors import DialgaugeError
 from dialgauge.runs import Run
-from dialgauge.text import Note, counted, some_of
+from dialgauge.text import MANY_NAMED, Note, counted, some_of
 from dialgauge.trials.audit import audit_log, replay_conversation
 from dialgauge.trials.judges import grade_log, read_verdicts
 from dialgauge.trials.log import TrialLog, has_passed
@@ -22,8 +22,6 @@ from dialgauge.trials.scoring import score_log
 from dialgauge.trials.suspects import UserCheck, blame_table, failures
 from dialgauge.worlds.tools import ToolDomain, ToolTask, read_tool_tasks, tasks_of_log
 
-#: Tasks that a note names.
-_NAMED = 8
 #: The parts that a replay cannot judge, each with the field of a task that defines it.
 _DEFINED_BY = {"NL_ASSERTION": "nl_assertions", "ENV_ASSERTION": "env_assertions"}
 
@@ -142,7 +140,9 @@ def regrade_log(
         f"{counted(len(undecided), 'conversation')} that only a model could judge again": undecided,
     }
     notes = [
-        Note("left_out", f"{which} left out: {some_of(names, _NAMED)}") for which, names in left_out.items() if names
+        Note("left_out", f"{which} left out: {some_of(names, MANY_NAMED)}")
+        for which, names in left_out.items()
+        if names
     ]
     logs = {
         "the log": TrialLog(f"{log.name} as recorded", recorded),

@@ -33,7 +33,7 @@ from dialgauge.measures import (
     trial_noise_sums,
 )
 from dialgauge.runs import Run, calls_table, frame_from_rows, new_run
-from dialgauge.text import Note, counted, plain, some_of, times
+from dialgauge.text import MANY_NAMED, Note, counted, plain, some_of, times
 from dialgauge.trials.log import TrialLog
 from dialgauge.trials.measures import (
     CARDS,
@@ -53,8 +53,6 @@ from dialgauge.trials.measures import (
 from dialgauge.worlds.tools import Integrity
 
 KIND = "trials"
-#: How many tasks, scores or fields a note names.
-_NAMED = 8
 _NO_VERDICT = (
     "pass^k is left out: no conversation has a verdict, which is 'success' or 'passed' (true or false, 1 or 0), or a "
     "'reward' of 1; --success FIELD names another field"
@@ -345,10 +343,10 @@ def _plan_notes(log: TrialLog) -> Iterator[Note]:
         yield Note("unknown_plan", f"the log does not say how many tasks and trials were planned: taken to be {taken}")
     if more := log.beyond_plan:
         told = f"{counted(sum(more.values()), 'conversation')} beyond the plan of {counted(log.trials, 'trial')}"
-        told += f" (task {some_of(more, _NAMED)}): each counts as one more trial of its task"
+        told += f" (task {some_of(more, MANY_NAMED)}): each counts as one more trial of its task"
         yield Note("beyond_plan", told)
     counts = Counter((attempt.task, attempt.trial) for attempt in log.attempts)
     again = [f"task {task}, trial {trial:,}" for (task, trial), count in counts.items() if count > 1]
     if again:
-        told = f"several conversations have the same number of a trial ({some_of(again, _NAMED)})"
+        told = f"several conversations have the same number of a trial ({some_of(again, MANY_NAMED)})"
         yield Note("beyond_plan", f"{told}: each counts as a trial")

@@ -25,7 +25,7 @@ from dialgauge.report import (
     score_cell,
 )
 from dialgauge.runs import Run
-from dialgauge.text import counted, some_of, upper_first
+from dialgauge.text import MANY_NAMED, counted, some_of, upper_first
 from dialgauge.trials.comparison import settled
 from dialgauge.trials.conversations import (
     AGREES,
@@ -61,8 +61,8 @@ from dialgauge.trials.words import (
     rate_sentence,
 )
 
-#: Tasks that a cell names, those that the summary names, and failures that are shown unasked.
-_NAMED, _FLIPPING, _SHOWN = 8, 4, 3
+#: Tasks that the summary names, and failures that are shown unasked.
+_FLIPPING, _SHOWN = 4, 3
 
 
 def summary(run: Run) -> Table:
@@ -159,7 +159,7 @@ def replayed(run: Run) -> Table | None:
     if calls := [f"{words} {audit['calls'][code]:,}" for code, words in _DRIFT.items() if audit["calls"].get(code)]:
         table.notes.append(f"Replayed calls: {', '.join(calls)}.")
     if doubtful := replays.filter(~pl.col("reliable"))["dialogue"].to_list():
-        table.notes.append(f"A write returned something other than recorded: {some_of(doubtful, _NAMED)}.")
+        table.notes.append(f"A write returned something other than recorded: {some_of(doubtful, MANY_NAMED)}.")
     return table
 
 
@@ -212,7 +212,9 @@ def fairness(run: Run) -> Table | None:
     for code, words in FACTS.items():
         if which := facts.filter(pl.col("fact") == words)["task"].unique(maintain_order=True).to_list():
             tone: Tone = "bad" if code in UNFAIR else "plain"
-            table.add(Cell(words, tone=tone), len(which), count_cell(facts, {"fact": words}), some_of(which, _NAMED))
+            table.add(
+                Cell(words, tone=tone), len(which), count_cell(facts, {"fact": words}), some_of(which, MANY_NAMED)
+            )
             unfair |= {words: which} if code in UNFAIR else {}
     tasks = counted(frame["task"].n_unique(), "task")
     named = "; ".join(f"{words} ({some_of(which, FEW)})" for words, which in unfair.items())

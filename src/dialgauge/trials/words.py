@@ -71,8 +71,6 @@ SUSPECTED: Mapping[str, str] = {
     "infrastructure": "infrastructure",
     "unclear": "nobody",
 }
-#: Tasks or conversations that a sentence names.
-_NAMED = 3
 
 
 def sign_words(code: str | None, about: Sequence[str] | None = None) -> str:
@@ -154,7 +152,7 @@ def match_sentence(integrity: Integrity) -> str:
     if foreign:
         match = "matches" if len(foreign) == 1 else "match"
         fits = (f"{each.conversation} fits task {each.fits}" if each.fits else each.conversation for each in foreign)
-        return f"{len(foreign):,} of {total} {match} another task ({some_of(fits, _NAMED)})."
+        return f"{len(foreign):,} of {total} {match} another task ({some_of(fits)})."
     if integrity.unknown == integrity.conversations:
         why = (
             "the ids in their calls fit most other tasks, too"
