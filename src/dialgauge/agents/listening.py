@@ -32,7 +32,7 @@ from dialgauge.worlds.domain import ASKED, GENERAL, UNKNOWN, act
 Status: TypeAlias = Literal["right", "other", "unsure", "none"]
 
 _GENERAL = {
-    "bye": re.compile(r"\b(?:good ?bye|bye|that(?:'s| is) all|farewell)\b", re.IGNORECASE),
+    "bye": re.compile(r"\b(?:good ?bye|bye|farewell)\b", re.IGNORECASE),
     "thank": re.compile(r"\b(?:thanks|thank you|cheers)\b", re.IGNORECASE),
     "greet": re.compile(r"^\W*(?:hello|hi|hey|good (?:morning|evening|afternoon))\b", re.IGNORECASE),
     "affirm": re.compile(r"^\W*(?:yes|yeah|sure|ok|okay|correct|perfect|go ahead)\b", re.IGNORECASE),

@@ -27,6 +27,8 @@ _TOKEN = re.compile(
     r"|\.{2,}|[.?!;,:=…]",
     re.IGNORECASE,
 )
+#: The number of an item of a list, which is markup: "2) Fee: free".
+_LIST_MARK = re.compile(r"^[ \t]*\d+\)(?=\s)", re.MULTILINE)
 _ARTICLES = frozenset(("a", "an", "the", "some"))
 #: Codes that are not in the rows: a phone number, or letters with digits.
 _CODE = re.compile(r"\+?\d[\d -]{5,}\d|\b(?=\w*\d)(?=\w*[^\W\d_])\w{4,}\b")
@@ -75,7 +77,7 @@ class Words:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        found = list(_TOKEN.finditer(text))
+        found = list(_TOKEN.finditer(_LIST_MARK.sub(lambda mark: " " * len(mark[0]), text)))
         self.words: Phrase = tuple(_word(match[0]) for match in found)
         self.spans = [match.span() for match in found]
 
