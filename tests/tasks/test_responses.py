@@ -232,7 +232,7 @@ def test_warnings_of_gamed_numbers(gold: Path) -> None:
     assert "claims 5.0 active domains" in warnings(
         "{}", active_domains=["hotel", "train", "taxi", "restaurant", "attraction"]
     )
-    assert "score of the policy" in " ".join(run_page(scored(gold, without("state"))).warnings)
+    assert "only its policy is scored" in " ".join(run_page(scored(gold, without("state"))).warnings)
 
 
 # Comparison

@@ -65,8 +65,8 @@ def test_an_incomplete_log_has_bounds_and_no_rate(tmp_path: Path) -> None:
     assert run.details["pass_1_if_missing"] == {"all_failed": 0.5, "all_passed": 1.0}
     assert run.scores["pass^1"].value == 1.0
     assert told(run) == (
-        "Incomplete: 3 of 6 conversations have a verdict (3 tasks x 2 trials; error 2, missing 1); pass^1 of the whole "
-        "lies between 50.0% (if the rest fails) and 100.0% (if it passes)."
+        "Incomplete: 3 of 6 conversations have a verdict (3 tasks x 2 trials; error 2, missing 1); pass^1 of the full "
+        "log lies between 50.0% (if the rest fails) and 100.0% (if it passes)."
     )
 
 
