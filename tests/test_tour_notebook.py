@@ -20,7 +20,7 @@ SHOWN = [
     "<h2>Scores",
     "<h2>Scores, best system first",
     ">predicted</th>",
-    ">updating</th>",
+    ">score</th>",
 ]
 
 

@@ -36,7 +36,7 @@ MISTAKES = [
     ("users score . --json talks.json", "would overwrite an input of this command"),
     ("users score 't*.json' --json talks.json", "would overwrite an input of this command"),
     ("score 'gold=gold.jsonl' good.jsonl --json gold.jsonl", "would overwrite an input of this command"),
-    ("compare GOOD", "two stored runs or more"),
+    ("compare GOOD", "at least two stored runs"),
     ("compare GOOD absent", "no run 'absent'"),
     ("compare GOOD GOOD", "compared with itself"),
     ("compare GOOD BAD --only differencs", "Did you mean 'differences'"),

@@ -47,7 +47,7 @@ OWN_CALLS = (
     BareCall("babi chat", ("--data", "corpus", "--task", "1", "--model", "rules")),
     BareCall("babi convert", ("missing", "--kb", "kb.txt", "--out", "converted.txt"), 2),
     BareCall("users score", ("talks/conversations.jsonl", "--resamples", "9")),
-    BareCall("users likeness", ("talks/conversations.jsonl", "--corpus", "talks/gcdf1", "--resamples", "9")),
+    BareCall("users likeness", ("talks/conversations.jsonl", "--corpus", "talks/conversations.jsonl")),
     BareCall("users find", ("latest", "--domain", "hotel", "--store", "people")),
     BareCall("users faults", ("talks/conversations.jsonl",)),
     BareCall("tasks score", _TASKS, extra="tasks"),
