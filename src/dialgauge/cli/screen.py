@@ -132,13 +132,14 @@ _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 
 
 def fold(text: str, width: int | None) -> str:
-    """The text with its lines folded at spaces; longer words, such as paths, stay whole."""
-    if width is None:
-        return text
-    return "\n".join(
-        "\n".join(wrap(line, width, break_long_words=False, break_on_hyphens=False)) if len(line) > width else line
-        for line in text.split("\n")
-    )
+    """The text with its lines folded at spaces, as far in as they begin; longer words, such as paths, stay whole."""
+    return text if width is None else "\n".join(_folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    parts = wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts) if len(line) > width else line
 
 
 def _harmless(text: str) -> str:
