@@ -50,8 +50,8 @@ def cases(scratch: Path) -> dict[str, Case]:
     return {
         "help": Case(["--help"], 0.1),
         "score": Case(["score", gold, augpt], 1.0),
-        "users": Case(["users", "score", str(gcdf1 / "conversations"), *values, "--run"], 1.8),
-        "tasks": Case(["tasks", "score", gold, augpt, "--run"], 2.5),
+        "users": Case(["users", "score", str(gcdf1 / "conversations"), *values], 1.8),
+        "tasks": Case(["tasks", "score", gold, augpt], 2.5),
         "review": Case(["review", str(tau / "tau_airline_gpt-4o.json.gz")], 6.0),
         "lab": Case(["lab", "run", "-n", "1001"], 300, "dialogues per CPU s", 1000, ["lab", "run", "-n", "1"]),
         "shards": Case(
