@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from dialgauge.agents import Channel, ChannelRates, Damage
+from dialgauge.agents import Channel, ChannelRates, Damage, kind_of
 from dialgauge.dialogue import Act, Speaker
 from dialgauge.draws import Draws
 from dialgauge.errors import DialgaugeError
@@ -99,6 +99,43 @@ def test_what_is_said_again_has_rates_of_its_own() -> None:
     assert channel.damage([act("Hotel-Inform", "stars", "3")], "user", Draws(1), None, before) == ()
     assert channel.damage(said[:1], "user", Draws(1)) == ()  # without a memory all is new
     assert before == {*said, act("Hotel-Inform", "stars", "3")}
+
+
+def test_mild_errs_alike_on_both_sides_and_stays_in_the_domain() -> None:
+    channel, draws = Channel.named("mild").within(town_search().domain), Draws(1)
+    for speaker, said in (
+        ("user", act("Hotel-Inform", "area", "north")),
+        ("system", act("Hotel-Inform", "area", "north")),
+    ):
+        heard = [channel.damage([said], speaker, draws, ONTOLOGY) for _ in range(TIMES)]  # type: ignore[arg-type]
+        share = {
+            "dropped": sum(not acts for acts in heard) / TIMES,
+            "value": sum(bool(acts) and acts != (said,) and kind(acts[0]) == kind(said) for acts in heard) / TIMES,
+            "relabelled": sum(bool(acts) and kind(acts[0]) != kind(said) for acts in heard) / TIMES,
+        }
+        assert share == {
+            "dropped": pytest.approx(0.03, abs=0.01),
+            "value": pytest.approx(0.01, abs=0.006),
+            "relabelled": pytest.approx(0.01, abs=0.006),
+        }
+        assert {one.domain for acts in heard for one in acts} == {"hotel"}
+        values = {acts[0].values[0] for acts in heard if acts and kind(acts[0]) == kind(said)}
+        assert values == set(ONTOLOGY.domains["hotel"]["area"].values)
+
+
+def kind(one: Act) -> str:
+    return kind_of(one.name, one.slot)
+
+
+def test_paper2021_hears_confirmations_as_those_of_trains() -> None:
+    channel, draws = Channel.named("paper2021"), Draws(1)
+    heard = [channel.damage([REFERENCE], "system", draws, ONTOLOGY) for _ in range(1000)]
+    misheard = sum(act("Train-OfferBooked", "Ref", "AB12CD34") in acts for acts in heard)
+    assert misheard / 1000 == pytest.approx(0.971, abs=0.03)
+    unknown = act("Attraction-Inform", "entrance fee", "unknown")
+    assert sum(unknown in channel.damage([unknown], "system", draws) for _ in range(1000)) == 0
+    free = act("Attraction-Inform", "entrance fee", "free")
+    assert sum(free in channel.damage([free], "system", draws) for _ in range(1000)) == 1000
 
 
 def test_a_part_of_a_value_is_never_the_value() -> None:

@@ -62,7 +62,6 @@ if TYPE_CHECKING:
         members_of as members_of,
     )
     from dialgauge.formats.logs.messages import (
-        ENDS as ENDS,
         OUT_OF_SCOPE as OUT_OF_SCOPE,
         as_text as as_text,
         checksum as checksum,
